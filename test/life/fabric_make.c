@@ -28,6 +28,7 @@ struct draft {
 	unsigned int n;
 	unsigned int hosts;
 	const char *shape;
+	unsigned int ends; /* number of a flow that has a last message; 0: none */
 	bool gentle;       /* nothing is to be lost */
 	uint64_t chaos_ns; /* what happens is over by then */
 	struct prng *r;
@@ -96,10 +97,12 @@ make_fabric(struct draft *d)
 	uint64_t rate = ONE_OF(d, 10, 10, 10, 25, 40), delay = ONE_OF(d, 0, 100, 1000, 1000, 5000);
 	uint64_t chaos = any(d->r, 300, 2500), sample = any(d->r, 20, 150);
 	uint64_t seed = any(d->r, 0, 1000000);
+	bool rails;
 
 	d->shape = WORD_OF(d, "star", "star", "dumbbell", "parking_lot", "leaf_spine", "leaf_spine",
-			   "graph");
-	d->hosts = (unsigned int)any(d->r, 2, 4);
+			   "graph", "rail_optimized");
+	rails = strcmp(d->shape, "rail_optimized") == 0;
+	d->hosts = rails ? 4 : (unsigned int)any(d->r, 2, 4);
 	d->chaos_ns = chaos * NS_PER_US;
 	add(d, "fabric topology=%s hosts=%u link_rate_bps=%" PRIu64 "G link_delay_ns=%" PRIu64,
 	    d->shape, d->hosts, rate, delay);
@@ -108,13 +111,15 @@ make_fabric(struct draft *d)
 		uint64_t spines = any(d->r, 1, 2);
 
 		also(d, " leaves=2 spines=%" PRIu64, spines);
+	} else if (rails) {
+		also(d, " groups=1 spines=1");
 	}
 	if (strcmp(d->shape, "star") != 0 && chance(d->r, 40)) {
 		uint64_t core = ONE_OF(d, 10, 25, 40), core_delay = ONE_OF(d, 0, 500, 10000);
 
 		also(d, " core_rate_bps=%" PRIu64 "G core_delay_ns=%" PRIu64, core, core_delay);
 	}
-	if (strcmp(d->shape, "star") != 0 && strcmp(d->shape, "leaf_spine") != 0 &&
+	if (strcmp(d->shape, "star") != 0 && strcmp(d->shape, "leaf_spine") != 0 && !rails &&
 	    strcmp(d->shape, "graph") != 0 && chance(d->r, 50))
 		also(d, " forwarding=l2");
 	else if (strcmp(d->shape, "star") != 0 && chance(d->r, 40)) {
@@ -126,6 +131,12 @@ make_fabric(struct draft *d)
 		also(d, " ecmp_seed_by_stage=off");
 	if (chance(d->r, 15))
 		also(d, " slow_hosts=%u", d->hosts);
+	if (rails || (d->hosts % 2 == 0 && chance(d->r, 25))) {
+		uint64_t inside = any_size(d->r, 1, 4000), inside_delay = any_size(d->r, 0, 5000);
+
+		also(d, " nics_per_server=2 server_rate_bps=%" PRIu64 "G server_delay_ns=%" PRIu64,
+		     inside, inside_delay);
+	}
 }
 
 /* Two or three in a ring, perhaps with two cables somewhere. */
@@ -313,6 +324,13 @@ make_job(struct draft *d)
 	    power && chance(d->r, 25) ? "all_reduce algorithm=halving_doubling" : words, bytes,
 	    channels, qps);
 	also(d, " iterations=%" PRIu64, iterations);
+	/* Two ranks share a NIC, or messages leave their rail. */
+	if (strstr(d->text[0], "nics_per_server") != NULL) {
+		if (chance(d->r, 30))
+			also(d, " ranks_per_server=4");
+		if (chance(d->r, 30))
+			also(d, " pxn=off");
+	}
 	if (chance(d->r, 50))
 		also(d, " chunk_bytes=%" PRIu64, chunk);
 	if (chance(d->r, 50)) {
@@ -358,7 +376,13 @@ make_flow(struct draft *d, unsigned int number)
 		uint64_t messages = any_size(d->r, 1, 500);
 
 		also(d, " messages=%" PRIu64, messages);
+		d->ends = number;
+	} else if (d->ends > 0 && chance(d->r, 50)) {
+		also(d, " after=f%u", d->ends);
 	}
+	if (strstr(d->text[d->n - 1], "load_bps") == NULL &&
+	    strstr(d->text[d->n - 1], "on_ns") == NULL && chance(d->r, 25))
+		also(d, " barrier=step");
 	if (chance(d->r, 20)) {
 		uint64_t cap = any(d->r, 200, 10000);
 
@@ -678,6 +702,7 @@ make_base(struct draft *d, struct scenario *s)
 	struct config_error err;
 
 	d->n = 0;
+	d->ends = 0;
 	d->gentle = chance(d->r, 25);
 	make_fabric(d);
 	if (strcmp(d->shape, "graph") == 0)

@@ -21,7 +21,7 @@
 
 /* One direction of a cable, as who looks at both of its ends sees it. */
 struct way {
-	struct fabric_end from, to;
+	struct topology_end from, to;
 	uint32_t link;
 	uint64_t rate_bps;
 	bool is_injected; /* frames come from outside, too */
@@ -107,7 +107,7 @@ on_came(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
 }
 
 static bool
-is_injected(struct fabric_end end)
+is_injected(struct topology_end end)
 {
 	for (uint32_t i = 0; i < w.s->n_events; i++)
 		if (w.s->events[i].action == EVENT_SEND && w.s->events[i].at.node == end.node &&
@@ -119,12 +119,17 @@ is_injected(struct fabric_end end)
 static void
 add_way(uint32_t link, struct topology_end from, struct topology_end to)
 {
-	w.ways[w.n_ways] = (struct way){.from = {from.node, from.port},
-					.to = {to.node, to.port},
-					.link = link,
-					.rate_bps = w.t->links[link].cable.rate_bps};
+	w.ways[w.n_ways] = (struct way){
+		.from = from, .to = to, .link = link, .rate_bps = w.t->links[link].cable.rate_bps};
 	w.ways[w.n_ways].is_injected = is_injected(w.ways[w.n_ways].from);
 	w.n_ways++;
+}
+
+static int
+tap(struct way *out, struct way *in)
+{
+	return fabric_tap(net_fabric(w.net), net_end_at(w.net, out->from),
+			  (struct cable_tap){on_sent, out}, (struct cable_tap){on_came, in});
 }
 
 void
@@ -149,8 +154,8 @@ fabric_watch(struct net *net, const struct fabric_plan *plan)
 		add_way(i, w.t->links[i].b, w.t->links[i].a);
 	}
 	for (uint32_t i = 0; i < w.n_ways; i++)
-		fabric_tap(net_fabric(net), w.ways[i].from, (struct cable_tap){on_sent, &w.ways[i]},
-			   (struct cable_tap){on_came, &w.ways[i ^ 1]});
+		life_must("harness", tap(&w.ways[i], &w.ways[i ^ 1]) == 0,
+			  "node %u port %u has no cable", w.ways[i].from.node, w.ways[i].from.port);
 	for (unsigned int i = 0; i < POOLS; i++)
 		w.in_use[i] = rte_mempool_in_use_count(rte_mempool_lookup(pools[i]));
 }
@@ -312,7 +317,7 @@ look_at_switch(uint32_t i, uint64_t now_ns)
 /* ---- what was sent is what came, was lost, or is on its way ---- */
 
 static uint64_t
-injected(const struct events *events, struct fabric_end end)
+injected(const struct events *events, struct topology_end end)
 {
 	uint64_t n = 0;
 
@@ -329,8 +334,7 @@ lost(const struct way *way)
 	uint64_t n = 0;
 
 	for (unsigned int i = 0; i < CABLE_DROP_REASONS; i++)
-		n += net_cable_drops(w.net, (struct topology_end){way->to.node, way->to.port},
-				     (enum cable_drop)i);
+		n += net_cable_drops(w.net, way->to, (enum cable_drop)i);
 	return n;
 }
 
@@ -473,8 +477,8 @@ check_open_loop(uint32_t i, uint64_t now_ns)
 
 	let_come(i, now_ns);
 	/* Gaps are whole ns: short ones are not what the load says. */
-	if (!workload_is_open(work_of(i)) || load_bps == 0 || workload_ends(work_of(i)) ||
-	    work_of(i)->message_size != WORKLOAD_FIXED ||
+	if (scenario_has_after(f->params) || !workload_is_open(work_of(i)) || load_bps == 0 ||
+	    workload_ends(work_of(i)) || work_of(i)->message_size != WORKLOAD_FIXED ||
 	    mul_div(bytes, 8 * NS_PER_SEC, max_u64(seen->most_bps, 1)) < 1000)
 		return;
 	ns = (uint64_t)(seen->nanobits / load_bps);
@@ -657,6 +661,40 @@ look_at_host(uint16_t h)
 		  is->out_of_sequence);
 }
 
+/* Of its barrier: no QP is more than one message ahead of another one that has some left. */
+static void
+look_at_rounds(uint32_t flow)
+{
+	const struct flow_params *params = net_flow(w.net, flow)->params;
+	uint64_t most = 0, least = UINT64_MAX;
+
+	if (!scenario_has_barrier(params))
+		return;
+	for (uint32_t i = 0; i < net_flow_count(w.net); i++) {
+		const struct net_flow *f = net_flow(w.net, i);
+
+		if (strcmp(f->params->barrier, params->barrier) != 0)
+			continue;
+		for (uint16_t k = 0; k < f->qps; k++) {
+			struct nic_qp_wait wait;
+			struct nic_qp_info qp;
+			uint64_t ended;
+
+			if (!nic_qp_wait(net_host(w.net, f->src), f->src_qp + k, &wait) ||
+			    !nic_qp_info(net_host(w.net, f->src), f->src_qp + k, &qp))
+				continue;
+			/* A datagram has ended when it has left, and has one packet. */
+			ended = f->params->verb == NIC_UD_SEND ? qp.tx_packets : qp.tx_messages;
+			most = max_u64(most, ended);
+			if (wait.reason != NIC_WAIT_DONE && wait.reason != NIC_WAIT_ERROR)
+				least = min_u64(least, ended);
+		}
+	}
+	life_must("round", least == UINT64_MAX || most <= least + 1,
+		  "barrier %s: a QP has ended %" PRIu64 " messages, and another one %" PRIu64,
+		  params->barrier, most, least);
+}
+
 /* ---- when ---- */
 
 void
@@ -667,8 +705,10 @@ fabric_watch_look(const struct events *events, uint64_t now_ns)
 	for (uint16_t h = 1; h <= w.t->n_hosts; h++)
 		look_at_host(h);
 	look_at_cables(events);
-	for (uint32_t i = 0; i < net_flow_count(w.net); i++)
+	for (uint32_t i = 0; i < net_flow_count(w.net); i++) {
 		look_at_flow(i, now_ns);
+		look_at_rounds(i);
+	}
 	w.look_ns = now_ns;
 	if (now_ns < w.plan.calm_ns || w.plan.stop_ns == NEVER_NS ||
 	    now_ns + w.plan.grace_ns > w.plan.stop_ns)
@@ -686,7 +726,8 @@ works(uint32_t flow)
 {
 	const struct workload *work = work_of(flow);
 
-	if (workload_ends(work) || work->start_ns > w.quiet_ns || flow_now(flow)->stopped)
+	if (workload_ends(work) || work->start_ns > w.quiet_ns || flow_now(flow)->stopped ||
+	    scenario_has_after(flow_now(flow)) || scenario_has_barrier(flow_now(flow)))
 		return false;
 	switch (work->arrival) {
 	case WORKLOAD_CLOSED:
@@ -783,6 +824,9 @@ check_ended(uint32_t i)
 			"rest",
 			wait.reason == NIC_WAIT_ERROR || wait.reason == NIC_WAIT_DONE ||
 				wait.reason == NIC_WAIT_STOPPED || wait.reason == NIC_WAIT_START ||
+				(wait.reason == NIC_WAIT_FLOWS && scenario_has_after(f->params)) ||
+				(wait.reason == NIC_WAIT_ROUND &&
+				 scenario_has_barrier(f->params)) ||
 				(wait.reason == NIC_WAIT_MESSAGE && f->params->pattern == FLOW_JOB),
 			"flow %s, QP %u is stopped, and held by \"%s\"", f->name, k,
 			nic_wait_words[wait.reason]);
