@@ -106,17 +106,6 @@ is_live(struct sw_forward *f, uint32_t hop, uint64_t now_ns)
 	       neigh_touch(r->neighs, &r->stats.neigh, hop, now_ns);
 }
 
-/* Without a link there is nobody to ask, and a hop that has just got one must not have failed. */
-static bool
-check_next_hop(struct sw_forward *f, uint32_t hop, uint64_t now_ns)
-{
-	const struct neigh *e = neigh_get(f->router->neighs, hop);
-
-	return has_link(f, e, now_ns) &&
-	       (neigh_touch(f->router->neighs, &f->router->stats.neigh, hop, now_ns) ||
-		e->state != NEIGH_FAILED);
-}
-
 /* A hop whose first requests are open is as frames have found it. */
 static void
 mark_dead_hops(struct sw_forward *f, struct sw_target *t, uint64_t now_ns)
@@ -145,7 +134,7 @@ sw_route_check_next_hops(struct sw_forward *f, uint64_t now_ns)
 	if (routes == NULL)
 		return;
 	for (uint32_t i = 0; i < neigh_count(routes->pinned); i++)
-		all_live &= check_next_hop(f, routes->pinned_at[r->shard->index][i], now_ns);
+		all_live &= is_live(f, routes->pinned_at[r->shard->index][i], now_ns);
 	/* In most cases the targets of many routes need not be visited. */
 	for (uint32_t i = 0; !(all_live && r->next_hops_live) && i < routes->n_targets; i++) {
 		if (r->targets[i].kind == SW_TARGET_HOPS)
@@ -173,6 +162,8 @@ one_of_hops(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
 		return t->hops[own];
 	}
 	__atomic_store_n(&t->dead, (uint16_t)(dead | 1u << own), __ATOMIC_RELAXED);
+	/* The next check looks at all targets, even if the hop is live again by then. */
+	f->router->next_hops_live = false;
 	for (uint32_t i = 0; i < t->n_hops; i++) {
 		if (i != own && is_live(f, t->hops[i], a->now_ns))
 			live |= (uint16_t)(1u << i);

@@ -54,7 +54,7 @@ struct sw_router {
 	struct sw_route_found memo[SW_ROUTE_MEMO];
 	/* per request */
 	struct sw_routing_table *routes;
-	bool next_hops_live; /* all, at the last sw_route_check_next_hops() */
+	bool next_hops_live; /* all, since the last sw_route_check_next_hops() */
 	uint16_t interface_of[SW_DOMAINS];
 	/*
 	 * per domain that has or had an interface; freed only with the router, because other

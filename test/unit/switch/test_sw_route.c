@@ -1012,6 +1012,42 @@ TEST(next_hops_are_asked_for_at_start_and_dead_without_a_frame)
 	bench_stop(b);
 }
 
+/* Nor must a frame find that a hop is live: not the first time, and not after a short outage. */
+TEST(next_hops_are_no_longer_dead_when_they_answer_without_a_frame)
+{
+	struct bench *b = &bench;
+	uint64_t now_ns = NS_PER_SEC, retrans_ns;
+
+	bench_of_router();
+	sw_destroy(b->sw);
+	b->params.tables.n_neighbors = 0;
+	bench_start(b);
+	retrans_ns = b->params.router.neigh_retrans_time_ns;
+	for (uint16_t port = 3; port <= 5; port++)
+		sw_set_link(b->sw, port, false, now_ns);
+	for (unsigned int i = 0; i < 2; i++)
+		check_next_hops(b, 0, now_ns += retrans_ns);
+	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 7);
+	for (uint16_t port = 3; port <= 5; port++)
+		sw_set_link(b->sw, port, true, now_ns);
+	/* One less than fail the IPv6 hop, which nobody answers for. */
+	for (unsigned int i = 0; i < NEIGH_TRIES; i++)
+		check_next_hops(b, 0, now_ns += retrans_ns);
+	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 0);
+	bench_stop(b);
+	/* All are live at both checks; frames in between met one without a link. */
+	b = bench_of_router();
+	check_next_hops(b, 0, now_ns);
+	sw_set_link(b->sw, 4, false, now_ns);
+	send_flows(b, now_ns + 1000);
+	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 1u << 1);
+	sw_set_link(b->sw, 4, true, now_ns + 2 * NS_PER_MS);
+	answer_asks(b, 0, now_ns + 3 * NS_PER_MS);
+	check_next_hops(b, 0, now_ns + retrans_ns);
+	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 0);
+	bench_stop(b);
+}
+
 /* A solicitation or an ARP request for the router's address, from a made-up host of VLAN 10. */
 static void
 speak_as(struct bench *b, uint8_t version, uint32_t number, uint64_t now_ns)
