@@ -38,12 +38,13 @@ def number(name: str, text: str, most: int, words: str = "") -> int:
 def question(params: list[str]) -> Row:
     if len(params) > len(WORDS):
         raise BadUsage(f"{params[len(WORDS)]}: expected at most {' '.join(WORDS)}")
+    if 1 < len(params) < len(WORDS):
+        raise BadUsage(f"{params[-1]}: expected {WORDS[len(params)]} after it: a flow is {' '.join(WORDS)}")
     asked: Row = {"destination": params[0]}
     if len(params) > 1:
         asked["source"] = params[1]
-    for name, text in zip(WORDS[2:4], params[2:4]):
-        asked[name.lower()] = number(name, text, 65535)
-    if len(params) > 4:
+        for name, text in zip(WORDS[2:4], params[2:4]):
+            asked[name.lower()] = number(name, text, 65535)
         asked["protocol"] = protocols.NUMBERS.get(params[4].lower()) or number("PROTOCOL", params[4], 255, ", or tcp, udp, icmp, icmpv6")
     return asked
 
@@ -51,16 +52,18 @@ def question(params: list[str]) -> Row:
 def hop_text(hop: Row, several: bool) -> str:
     port = hop.get("port_name", hop.get("port"))
     where = f", out of port {port}" if port is not None else ", out of all ports of the VLAN" if hop["mac"] else ""
-    dead = "; dead: it is avoided" if several else "; dead: frames to it are dropped"
+    dead = "; dead: it is avoided" if several and not hop["chosen"] else "; dead: frames to it are dropped"
     what = f"{hop['nexthop']} at {hop['interface']}: {hop['mac'] or 'no MAC address'}, {hop['state']}{where}" if hop["nexthop"] else \
         "no frame has asked for its MAC address yet"
     sent = f"; {hop['out_packets']} frames by all routes" if several else ""
     return f"{'* ' if hop['chosen'] and several else '  '}{what}{sent}{dead if hop['dead'] else ''}"
 
 
-def why_text(way: Row) -> str:
+def why_text(way: Row, of_flow: bool) -> str:
     """How one of several next hops is chosen."""
     n = len(way["hops"])
+    if way["hash"] is None and of_flow:
+        return f"one of {n} next hops, by the flow label of the frame (ecmp_hash_flow_label), which is not known here"
     if way["hash"] is None:
         return f"one of {n} next hops, by the hash of the flow: show route ADDRESS SOURCE SOURCE_PORT DESTINATION_PORT PROTOCOL tells which"
     own = way["hops"][way["own_hop"]]
@@ -68,14 +71,14 @@ def why_text(way: Row) -> str:
     return said if own["chosen"] else f"{said}, which is dead; another one takes its flows meanwhile"
 
 
-def print_way(way: Row, destination: Any) -> None:
+def print_way(way: Row, destination: Any, of_flow: bool) -> None:
     if way["kind"] in KINDS:
         print(f"{destination}: {KINDS[way['kind']]}{', by ' + way['prefix'] if way['prefix'] and way['kind'] == 'blackhole' else ''}")
         return
     print(f"{destination}: {way['kind']} route {way['prefix']}, the longest prefix")
     several = len(way["hops"]) > 1
     if several:
-        print(why_text(way))
+        print(why_text(way, of_flow))
     for hop in way["hops"]:
         print(hop_text(hop, several))
 
@@ -86,5 +89,5 @@ def one(run: Run) -> int:
         print_json(way)
         return DONE
     port_texts.name(run.desk, ["interface"], way["hops"])
-    print_way(way, run.params[0])
+    print_way(way, run.params[0], len(run.params) > 1)
     return DONE
