@@ -12,7 +12,7 @@ from unittest import mock
 import fake  # noqa: F401  finds the tools
 from quenchctl import main
 from quenchctl.command import NIC, SWITCH, BadUsage, beginning_with, find, is_param
-from quenchctl.show import baseline, cells, port_texts, times
+from quenchctl.show import baseline, cells, port_texts, route, times
 from quenchctl.table import COMMANDS
 
 
@@ -30,6 +30,32 @@ class CommandLine(unittest.TestCase):
             found, _ = find(COMMANDS, given, command.program)
             self.assertIs(found, command)
             self.assertTrue(callable(main.function(command.run)))
+
+    def test_a_missing_word_is_named(self):
+        for given, expected in (("explain queue 1", "explain queue 1: expected after \"explain queue 1\" QUEUE"),
+                                ("clear nothing", "clear nothing: expected after \"clear\" one of: ")):
+            with self.assertRaises(BadUsage) as said:
+                find(COMMANDS, given.split(), SWITCH)
+            self.assertTrue(str(said.exception).startswith(expected), said.exception)
+
+    def test_a_flow_of_show_route_is_whole(self):
+        flow = ["10.9.1.1", "10.0.0.1", "49152", "4791", "udp"]
+        self.assertEqual(route.question(flow[:1]), {"destination": "10.9.1.1"})
+        self.assertEqual(route.question(flow), {"destination": "10.9.1.1", "source": "10.0.0.1", "source_port": 49152, "destination_port": 4791, "protocol": 17})
+        for n, missing in ((2, "SOURCE_PORT"), (3, "DESTINATION_PORT"), (4, "PROTOCOL")):
+            with self.assertRaisesRegex(BadUsage, f"^{flow[n - 1]}: expected {missing} after it"):
+                route.question(flow[:n])
+
+    def test_the_dead_next_hop_that_frames_take_is_not_avoided(self):
+        hop = {"nexthop": "10.0.0.1", "interface": "vlan 1", "mac": "", "state": "failed", "port": None, "out_packets": 0, "dead": True}
+        for chosen, several, said in ((False, True, "; dead: it is avoided"), (True, True, "; dead: frames to it are dropped"),
+                                      (True, False, "; dead: frames to it are dropped")):
+            self.assertTrue(route.hop_text({**hop, "chosen": chosen}, several).endswith(said))
+
+    def test_a_flow_label_is_not_asked_for_twice(self):
+        way = {"hops": [{}, {}], "hash": None}
+        self.assertIn("show route ADDRESS SOURCE", route.why_text(way, False))
+        self.assertIn("by the flow label of the frame", route.why_text(way, True))
 
     def test_abbreviations(self):
         for given, program, expected in (("sh int", None, "show interfaces"), ("sh int 3", SWITCH, "show interfaces PORT"), ("cl pri water sh 1", None, "clear priority-group watermark shared [PORT]"),

@@ -199,7 +199,7 @@ def refuse_words(commands: Iterable[Command], given: Sequence[str], program: str
     said, allowed = " ".join(given[:best + 1]), ", ".join(expected)
     if best == 0:
         raise BadUsage(f"{said or 'no command'}: expected one of: {allowed}")
-    raise BadUsage(f"{said}: expected after \"{' '.join(given[:best])}\" one of: {allowed}")
+    raise BadUsage(f"{said}: expected after \"{' '.join(given[:best])}\" {'one of: ' if len(expected) > 1 else ''}{allowed}")
 
 
 def complete(commands: Sequence[Command], given: Sequence[str], program: str | None) -> tuple[list[str], list[str]]:
