@@ -30,6 +30,7 @@ def check_marks(ctl):
           found["total"]["packets"] == sum(row["packets"] for row in found["mark_accuracy"]), found)
     text = ctl.text("show mark-accuracy 1 3")
     check("in words", text.startswith("port 1 queue 3, for 1 s: ") and "; the curve expects " in text, text)
+    check("shares are percentages", all(cell.endswith("%") for line in text.splitlines()[2:] for cell in line.split()[3:]), text)
     marks = ctl.json("explain queue 1 3")["marks"]
     check("explain queue has them", marks["packets"] > 0 and marks["agree"], marks)
     check_equal("a queue without a curve has none", ctl.json("explain queue 1 0")["marks"], None)

@@ -75,5 +75,6 @@ def accuracy(run: Run) -> int:
         print_json(reply)
         return DONE
     print(f"{port_name(reply)} queue {reply['queue']}, {'since the start' if reply['always'] else f'for {COUNT_S:.0f} s'}: {total_text(reply['total'])}")
-    cells.rows(reply["mark_accuracy"], "up_to_bytes packets marked measured expected")
+    shares = [{**row, **{f"{key}_pct": 100 * row[key] for key in ("measured", "expected")}} for row in reply["mark_accuracy"]]
+    cells.rows(shares, "up_to_bytes packets marked measured_pct=measured expected_pct=expected")
     return DONE
