@@ -139,6 +139,8 @@ TEST(a_nic_is_made_whole_or_not_at_all)
 	c = plain;
 	assert_int_equal(make_job(&job), 0);
 	c.rank = &job.ranks[0];
+	/* Each length that a last packet may have is an allocation: take the fewest. */
+	c.qp.mtu_bytes = 256;
 	c.qp.message_size = WORKLOAD_POSTED;
 	c.qp.arrival = WORKLOAD_OF_JOB;
 	posts.first_qpn = c.params.first_qpn;
@@ -157,7 +159,6 @@ TEST(a_nic_is_made_whole_or_not_at_all)
 	c.qp.arrival = WORKLOAD_POISSON;
 	c.qp.load_bps = GBPS;
 	c.qp.message_size = WORKLOAD_UNIFORM;
-	/* Each length that a last packet may have is an allocation: take the fewest. */
 	c.qp.mtu_bytes = 256;
 	failing_each("a NIC of an open loop", make_nic, &c);
 	c = plain;
