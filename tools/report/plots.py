@@ -354,7 +354,8 @@ def sizes(run):
     axes.set_xlim(-0.5, len(found) - 0.5)
     axes.set_ylabel("slowdown")
     axes.set_xlabel("message size, up to")
-    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, fontsize=9)
+    lines = axes.get_lines()
+    axes.legend(handles=[lines[i] for i in (0, 3, 2, 1)], frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, fontsize=9)
     return figure
 
 

@@ -9,8 +9,9 @@ const COLOURS = {
 };
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-function scaled(value) {
-  const prefixes = ["", "k", "M", "G", "T", "P"];
+// KB as in all other texts, and kb/s.
+function scaled(value, unit) {
+  const prefixes = ["", unit === "B" ? "K" : "k", "M", "G", "T", "P"];
   let i = 0;
   while (Math.abs(value) >= 999.5 && i < prefixes.length - 1) {
     value /= 1000;
@@ -31,13 +32,13 @@ function scaledSeconds(value) {
 }
 
 function number(value, unit) {
-  const [digits, prefix] = unit === "s" ? scaledSeconds(value) : scaled(value);
+  const [digits, prefix] = unit === "s" ? scaledSeconds(value) : scaled(value, unit);
   return (prefix === "" ? Math.round(digits * 10) / 10 : digits.toPrecision(3)) + "\u00a0" + prefix + (unit || "");
 }
 
 // A round number, as axes and settings have them.
 function round(value, unit) {
-  const [digits, prefix] = unit === "s" ? scaledSeconds(value) : scaled(value);
+  const [digits, prefix] = unit === "s" ? scaledSeconds(value) : scaled(value, unit);
   return Number(digits.toPrecision(3)) + "\u00a0" + prefix + unit;
 }
 
