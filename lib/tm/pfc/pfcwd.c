@@ -233,23 +233,11 @@ enter(struct pfcwd *w, enum pfcwd_state state, uint64_t now_ns)
 	return PFCWD_DETECTED;
 }
 
-/* Polls are due at multiples of the interval. */
-static uint64_t
-due_ns(const struct pfcwd_params *p, uint64_t polled_ns)
-{
-	return polled_ns - polled_ns % pfcwd_interval_ns(p);
-}
-
 static enum pfcwd_event
 next_state(struct pfcwd *w, const struct pfcwd_params *p, const struct pfcwd_sample *before,
-	   uint64_t before_ns)
+	   uint64_t before_ns, uint64_t elapsed_ns)
 {
 	uint64_t now_ns = w->last_ns;
-	/* Each poll is late by another time: if it were counted, n polls in a row would be less
-	 * than n intervals half of the time, and would need one more. More than a quarter is no
-	 * lateness: the watchdog, or its interval, began between two polls. */
-	uint64_t elapsed_ns = min_u64(due_ns(p, now_ns) - due_ns(p, before_ns),
-				      now_ns - before_ns + pfcwd_interval_ns(p) / 4);
 	bool bad = is_bad(p, &w->last, before, now_ns - before_ns);
 	bool alert = p->action == PFCWD_ALERT;
 	uint64_t whole = whole_ns(w, p);
@@ -310,7 +298,7 @@ pfcwd_count(struct pfcwd *w, const struct pfcwd_sample *sample, uint64_t now_ns)
 	if (w->polled && w->state == PFCWD_STORMED)
 		add_counts(&w->stats, &sample->counts, &w->last.counts);
 	w->polled = true;
-	w->last_ns = now_ns;
+	w->last_ns = w->counted_ns = now_ns;
 	w->last = *sample;
 }
 
@@ -319,13 +307,18 @@ pfcwd_poll(struct pfcwd *w, const struct pfcwd_params *params, const struct pfcw
 	   uint64_t now_ns)
 {
 	struct pfcwd before = *w;
+	uint64_t due_ns = now_ns - now_ns % pfcwd_interval_ns(params);
 
 	pfcwd_count(w, sample, now_ns);
-	if (!before.polled)
+	if (!before.polled) {
 		w->left_ns = whole_ns(w, params);
-	else if (now_ns > before.last_ns)
-		return next_state(w, params, &before.last, before.last_ns);
-	return PFCWD_NOTHING;
+		return PFCWD_NOTHING;
+	}
+	w->counted_ns = max_u64(due_ns, before.counted_ns);
+	if (now_ns <= before.last_ns)
+		return PFCWD_NOTHING;
+	return next_state(w, params, &before.last, before.last_ns,
+			  w->counted_ns - before.counted_ns);
 }
 
 void

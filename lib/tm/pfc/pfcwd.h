@@ -95,6 +95,12 @@ struct pfcwd {
 	bool polled;
 	uint64_t left_ns; /* remaining time of the countdown */
 	uint64_t last_ns; /* time of the last poll */
+	/*
+	 * time up to which the countdown has counted: that at which the last poll was due, as polls
+	 * are at multiples of the interval. Each poll is late by another time. If that were
+	 * counted, n polls in a row would often be less than n intervals, and would need one more.
+	 */
+	uint64_t counted_ns;
 	struct pfcwd_sample last;
 	struct pfcwd_stats stats;
 };

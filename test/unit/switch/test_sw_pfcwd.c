@@ -197,7 +197,7 @@ TEST(alert_changes_nothing_and_ends_with_the_storm)
 
 TEST(polls_that_are_less_late_each_time_count_as_whole_intervals)
 {
-	static const uint64_t late_ns[] = {90 * NS_PER_US, 60 * NS_PER_US, 30 * NS_PER_US};
+	static const uint64_t late_ns[] = {900 * NS_PER_US, 600 * NS_PER_US, 30 * NS_PER_US};
 	struct bench *b = bench_of(2, PFCWD_DROP);
 	struct sw_event e;
 
@@ -212,6 +212,30 @@ TEST(polls_that_are_less_late_each_time_count_as_whole_intervals)
 	assert_true(sw_event_next(b->sw, &e));
 	assert_int_equal(e.kind, SW_EVENT_STORM_DETECTED);
 	assert_int_equal(e.at_ns, 3000 * NS_PER_US + late_ns[2]);
+	bench_stop(b);
+}
+
+TEST(a_watchdog_that_begins_between_two_polls_counts_from_there)
+{
+	struct bench *b = bench_of(2, PFCWD_DROP);
+	struct sw_event e;
+
+	start(b);
+	give_pfc(b, 1, 1u << PRIO, 65535, 100 * NS_PER_US);
+	b->sw->ops->control(b->sw, 1500 * NS_PER_US);
+	/* Bad at 2 and 3 ms, 1.5 ms in all. */
+	for (uint64_t us = 1600; us <= 4000; us += 100) {
+		if (us % 400 == 0)
+			give_pfc(b, 1, 1u << PRIO, 65535, us * NS_PER_US);
+		if (us % 1000 != 0)
+			continue;
+		b->sw->ops->control(b->sw, us * NS_PER_US);
+		if (us < 4000)
+			sees_no_event(b);
+	}
+	assert_true(sw_event_next(b->sw, &e));
+	assert_int_equal(e.kind, SW_EVENT_STORM_DETECTED);
+	assert_int_equal(e.at_ns, 4000 * NS_PER_US);
 	bench_stop(b);
 }
 
