@@ -115,29 +115,32 @@ failed_qps(const struct config_version *v)
 
 /* Do all QPs that have not ended wait for flows that never end, since QPs of these gave up? */
 static bool
-is_stuck(const struct config_version *v)
+is_stuck(const struct config_version *v, uint32_t *flow)
 {
-	uint64_t pending = 0, failed = 0, stuck;
-	uint32_t flow = UINT32_MAX;
+	uint64_t pending = 0, failed = 0;
 
 	for (uint16_t i = 0; i < nic.nodes.plan.n_lcores; i++) {
 		pending += nic_pending(nic.nodes.node[i]);
 		failed += nic_failed(nic.nodes.node[i]);
 	}
-	if (pending == 0 || failed == 0 || !nodes_are_reloaded(&nic.nodes))
-		return false;
-	stuck = flow_registry_stuck_qps(&nic.registry, nic_config_of(v), &flow);
-	if (stuck != pending)
-		return false;
-	if (flow != UINT32_MAX && !nic.said_stuck) {
-		const struct nic_config *c = nic_config_of(v);
-		uint32_t awaited = flow_registry_awaited(&nic.registry, c, flow);
+	return pending > 0 && failed > 0 && nodes_are_reloaded(&nic.nodes) &&
+	       flow_registry_stuck_qps(&nic.registry, nic_config_of(v), flow) == pending;
+}
 
+/* As is_stuck(). Each time that it becomes so, print which flow waits, and for which. */
+static bool
+say_if_stuck(const struct config_version *v)
+{
+	const struct nic_config *c = nic_config_of(v);
+	uint32_t flow = UINT32_MAX;
+	bool stuck = is_stuck(v, &flow);
+
+	if (stuck && !nic.said_stuck && flow != UINT32_MAX)
 		say_warning("[flow %s] has not begun: it waits for [flow %s], which has not ended",
-			    c->flows[flow].name, c->flows[awaited].name);
-	}
-	nic.said_stuck = true;
-	return true;
+			    c->flows[flow].name,
+			    c->flows[flow_registry_awaited(&nic.registry, c, flow)].name);
+	nic.said_stuck = stuck;
+	return stuck;
 }
 
 /*
@@ -150,7 +153,7 @@ is_done(const struct run_app *app)
 	const struct config_version *v = active_config_hold(nic.active);
 	/* Without a requester that ends by itself, the program never ends by itself. */
 	bool done = ((const struct nic_version *)v)->ends &&
-		    (nodes_are_done(&nic.nodes) || is_stuck(v)) &&
+		    (say_if_stuck(v) || nodes_are_done(&nic.nodes)) &&
 		    connections_are_done(&nic.connections) && jobs_are_done(&nic.jobs);
 	bool completed = done && failed_qps(v) == 0 && !jobs_have_failed(&nic.jobs);
 
