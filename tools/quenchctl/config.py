@@ -14,19 +14,19 @@ from quenchctl.command import DONE, Ends, Run, print_json, say
 OTHER_FORMATS = (".yaml", ".yml", ".json")
 
 
-def read(run: Run) -> Row:
-    """The file, and a warning if it cannot keep its comments."""
-    found: Row = run.desk.call("config_file")
+def text_of(found: Row) -> str:
+    """The text of the reply config_file. A warning if it cannot keep the file's comments."""
     for reason in found["lost"]:
         say("warning: ", f"every key is written, without the file's comments: {reason}")
-    return found
+    text: str = found["text"]
+    return text
 
 
 def show(run: Run) -> int:
     if run.options.json:
         print_json(run.desk.call("config"))
     else:
-        sys.stdout.write(read(run)["text"])
+        sys.stdout.write(text_of(run.desk.call("config_file")))
     return DONE
 
 
@@ -72,15 +72,16 @@ def write(path: str, text: str) -> None:
 
 def save(run: Run) -> int:
     from quenchctl.change import print_changes
-    found = read(run)
+    found = run.desk.call("config_file")
     path = run.params[0] if run.params else found["file"]
     if path.endswith(OTHER_FORMATS):
         raise Ends(f"{path}: expected a file of INI, such as {os.path.splitext(path)[0]}.ini: the configuration is written as INI only")
+    text = text_of(found)
     try:
         changes = run.desk.call("config_changes")
-    except Refused:  # the file cannot be read; read() has said so
+    except Refused:  # the file cannot be read; text_of() has said so
         changes = {"total": 0, "rows": []}
-    write(path, found["text"])
+    write(path, text)
     if run.options.json:
         print_json({"file": os.path.realpath(path), **changes})
         return DONE
