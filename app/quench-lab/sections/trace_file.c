@@ -143,12 +143,12 @@ make_room(const struct place *at, struct flow_params *flow)
 
 /* Room for what all messages wait for, when the first one does. It is touched as it is used. */
 static int
-make_after(const struct place *at, struct flow_params *flow)
+make_after(const struct place *at, struct flow_params *flow, const char *word)
 {
 	flow->trace_after = calloc(FLOW_MOST_MESSAGES, sizeof(*flow->trace_after));
 	if (flow->trace_after != NULL)
 		return 0;
-	return refuse(at, fields[FIELDS - 1].name, "", "memory");
+	return refuse(at, fields[FIELDS - 1].name, word, "memory for a million such numbers");
 }
 
 static int
@@ -170,7 +170,7 @@ add_line(const struct place *at, struct flow_params *flow, char *line, size_t by
 	if (after > flow->n_pairs)
 		return refuse(at, fields[FIELDS - 1].name, words[FIELDS - 1],
 			      fields[FIELDS - 1].expected);
-	if (after > 0 && flow->trace_after == NULL && make_after(at, flow) != 0)
+	if (after > 0 && flow->trace_after == NULL && make_after(at, flow, words[FIELDS - 1]) != 0)
 		return -EINVAL;
 	if (flow->trace_after != NULL)
 		flow->trace_after[flow->n_pairs] = after;
