@@ -7,6 +7,7 @@
 #include "base/numbers/prng.h"
 #include "unit/switch/sw_test.h"
 #include "switch/control/snapshot.h"
+#include "switch/forward/hop_counts.h"
 
 #include "wire/neighbour/arp.h"
 #include "wire/bytes/checksum.h"
@@ -648,6 +649,49 @@ TEST(flows_are_spread_over_equal_routes_and_stay_there)
 		assert_int_equal(hop_stats(b, (uint16_t)i).out_packets, count[i]);
 	}
 	bench_stop(b);
+}
+
+/* Next hop i of more than there are chains: IPv4 and IPv6, of three domains. */
+static struct neigh_key
+any_hop(uint32_t i)
+{
+	struct neigh_key key = {.ip.version = i % 2 == 0 ? 4 : 6, .vlan_id = (uint16_t)(1 + i % 3)};
+
+	be32_store(key.ip.addr + (i % 2 == 0 ? 0 : 12), 10u << 24 | i / 6);
+	return key;
+}
+
+TEST(counts_of_many_next_hops_are_found_again)
+{
+	enum { HOPS = 5 * SW_HOP_CHAINS };
+	static struct sw_hop_table table;
+	struct sw_hop_counts *counts, *again;
+	struct sw_hop_stats of_domain = {0};
+	struct neigh_key key;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < HOPS; i++) {
+		key = any_hop(i);
+		assert_int_equal(sw_hop_counts_of(&table, &key, HOPS, &counts), 0);
+		assert_non_null(counts);
+		counts->stats.out_packets += i + 1;
+	}
+	for (uint32_t i = 0; i < HOPS; i++) {
+		struct sw_hop_stats one = {0};
+
+		key = any_hop(i);
+		sw_hop_counts_add(&table, &key, &one);
+		assert_int_equal(one.out_packets, i + 1);
+		assert_int_equal(sw_hop_counts_of(&table, &key, 0, &again), 0);
+		assert_int_equal(again->stats.out_packets, i + 1);
+		sum += key.vlan_id == 2 ? i + 1 : 0;
+	}
+	sw_hop_counts_add_domain(&table, 2, &of_domain);
+	assert_int_equal(of_domain.out_packets, sum);
+	key = any_hop(HOPS);
+	assert_int_equal(sw_hop_counts_of(&table, &key, HOPS, &counts), 0);
+	assert_null(counts);
+	sw_hop_counts_free(&table);
 }
 
 static unsigned int
