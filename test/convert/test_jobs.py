@@ -8,11 +8,13 @@ import re
 import struct
 import subprocess
 import tempfile
+import tracemalloc
 import unittest
 
 from case import FIXTURES
 from convert import program
-from convert.command import JOBS
+from convert.command import JOBS, read_input
+from convert.hpcc import lines
 from convert.jobs import chakra_file, goal
 from convert.log import Log, Refused
 
@@ -78,6 +80,20 @@ class Case(unittest.TestCase):
     def jct_of(self, goal, n_ranks):
         (self.folder / "j.goal").write_text(goal, encoding="utf-8")
         return self.jct(f"goal = j.goal\nranks = 1-{n_ranks}\n")
+
+
+class Files(Case):
+    def test_a_small_file_takes_little_memory(self):
+        """Not as much as the largest that is taken."""
+        path = self.folder / "small"
+        for data in (b"x" * 1000, gzip.compress(b"x" * 1000)):
+            path.write_bytes(data)
+            for read in (chakra_file.read_bytes, read_input, lambda small: lines.read(small, Log("in"))):
+                tracemalloc.start()
+                read(path)
+                peak = tracemalloc.get_traced_memory()[1]
+                tracemalloc.stop()
+                self.assertLess(peak, 1 << 20)
 
 
 class Chakra(Case):

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 
+from .files import read_at_most
 from .log import Log, Refused, printable
 
 MOST_BYTES = 8 << 20  # of an input
@@ -27,10 +28,10 @@ def read_input(path: str) -> str:
     """@raise Refused"""
     try:
         if path == "-":
-            text = sys.stdin.buffer.read(MOST_BYTES + 1)
+            text = read_at_most(sys.stdin.buffer, MOST_BYTES)
         else:
             with open(path, "rb") as file:
-                text = file.read(MOST_BYTES + 1)
+                text = read_at_most(file, MOST_BYTES)
     except IsADirectoryError as error:
         raise Refused(f"{path}: cannot be read: {error.strerror}") from error
     except OSError as error:

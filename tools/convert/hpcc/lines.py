@@ -7,6 +7,7 @@ import pathlib
 from collections.abc import Container
 from typing import NoReturn
 
+from ..files import read_at_most
 from ..log import Log, Refused
 
 UNITS = {"bps": 1, "b/s": 1, "kbps": 1e3, "kb/s": 1e3, "mbps": 1e6, "mb/s": 1e6, "gbps": 1e9, "gb/s": 1e9, "tbps": 1e12, "tb/s": 1e12,
@@ -86,7 +87,7 @@ def read(path: pathlib.Path, log: Log) -> str:
     """@raise Refused"""
     try:
         with open(path, "rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            data = read_at_most(file, MOST_BYTES)
     except (OSError, ValueError) as error:
         raise Refused(f"{path}: {error.strerror if isinstance(error, OSError) else error}") from error
     if len(data) > MOST_BYTES:

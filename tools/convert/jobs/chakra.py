@@ -10,6 +10,7 @@ import json
 import os
 from typing import Any, NoReturn
 
+from ..files import read_at_most
 from ..log import Log, Refused
 from . import chakra_file
 from .chakra_file import Node, Value
@@ -48,8 +49,8 @@ def group_of(path: str, name: str, ranks: Any, n_ranks: int) -> list[int]:
 def groups_of(path: str, n_ranks: int) -> dict[str, list[int]]:
     """{"1": [0, 1, 2]}, as astra-sim's --comm-group-configuration. @raise Refused"""
     try:
-        with open(path, encoding="utf-8") as file:
-            found = json.loads(file.read(MOST_GROUPS_BYTES))
+        with open(path, "rb") as file:
+            found = json.loads(read_at_most(file, MOST_GROUPS_BYTES))
     except OSError as error:
         raise Refused(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

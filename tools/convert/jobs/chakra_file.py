@@ -13,6 +13,7 @@ import warnings
 import zlib
 from typing import Any, NamedTuple, NoReturn
 
+from ..files import read_at_most
 from ..log import Refused
 
 MOST_BYTES = 512 << 20  # of a trace
@@ -83,10 +84,10 @@ def read_bytes(path: str) -> bytes:
     """@raise Refused"""
     try:
         with open(path, "rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            data = read_at_most(file, MOST_BYTES)
         if data.startswith(GZIP):
             with gzip.open(io.BytesIO(data)) as unpacked:
-                data = unpacked.read(MOST_BYTES + 1)
+                data = read_at_most(unpacked, MOST_BYTES)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise Refused(f"{path}: expected a whole gzip file") from error
     except OSError as error:
