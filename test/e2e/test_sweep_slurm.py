@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A sweep as a Slurm job array, with the command of doc/lab.md: the table is byte for byte that of scripts/sweep itself.
+"""scripts/sweep --slurm: the table is byte for byte that of a sweep by itself. A run that fails is named, and Ctrl-C cancels the job.
 
 munged, slurmctld and slurmd belong to the test: their keys, sockets, states and logs are in its folder, and their ports are free ones.
 """
@@ -8,6 +8,7 @@ import os
 import pathlib
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -112,16 +113,49 @@ PartitionName=all Nodes=localhost Default=YES State=UP
             time.sleep(0.1)
 
 
-def sweep(folder, *options):
-    return run(ROOT / "scripts" / "sweep", SCENARIO, "--lab", LAB.resolve(), "--out", folder, *GRID, *options, timeout=300)
+def sweep(folder, *options, **kw):
+    return run(ROOT / "scripts" / "sweep", SCENARIO, "--lab", LAB.resolve(), "--out", folder, *GRID, *options, timeout=300, **kw)
 
 
-def command_of_page():
-    """The job array of doc/lab.md."""
-    lines = [line.strip() for line in (ROOT / "doc" / "lab.md").read_text(encoding="utf-8").splitlines()]
-    found = [line for line in lines if line.startswith("sbatch ")]
-    check_equal("doc/lab.md has one command for Slurm", len(found), 1)
-    return found[0]
+def jobs(cluster):
+    return cluster.run("squeue", "-h", "-o", "%T").stdout.split()
+
+
+def equal_tables(cluster, work, one):
+    """The tables, and nothing else is left."""
+    array = work / "with spaces"
+    done = sweep(array, "--slurm", "--workers", "1", env=cluster.env, cwd=work)
+    check("the array job ends well", done.returncode == 0, done)
+    for name in ("sweep.csv", "sweep.json"):
+        check_equal(f"{name} is the same, byte for byte", (array / name).read_bytes(), (one / name).read_bytes())
+    check_equal("the folder", sorted(p.name for p in array.iterdir()), sorted([*(p.name for p in one.iterdir()), "sweep.sbatch"]))
+    check_equal("the folder of its submission", list(work.glob("slurm-*")), [])
+
+
+def failing_run(cluster, work):
+    """A program that fails for one point of the grid, when it runs."""
+    lab = work / "lab"
+    lab.write_text(f"""#!/bin/sh
+case "$*" in *--check-config*) ;; *src=2-3*"--seed 2"*) echo no power >&2; exit 1 ;; esac
+exec {LAB.resolve()} "$@"
+""", encoding="utf-8")
+    lab.chmod(0o755)
+    out = work / "failing"
+    done = sweep(out, "--lab", lab, "--slurm", env=cluster.env, cwd=work)
+    check("the run that failed is named, with its words", done.returncode == 1 and "src=2-3 others.start_ns=0 seed 2: no power" in
+          done.stderr.replace("flow others.start_ns", "others.start_ns"), done)
+    check("no table, but the results of the others", not (out / "sweep.csv").exists() and len(list(out.glob("runs/*/results.json"))) == 3, done)
+
+
+def cancelled(cluster, work):
+    out = work / "cancelled"
+    with subprocess.Popen([ROOT / "scripts" / "sweep", SCENARIO, "--lab", LAB.resolve(), "--out", out, "--set", "rp.F=5", "--duration", "1000s", "--slurm"],
+                          env=cluster.env, cwd=work, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        cluster.wait("a task that runs", lambda: process.poll() is not None or "RUNNING" in jobs(cluster))
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=PATIENCE_S)[1]
+    check_equal("Ctrl-C", (process.returncode, said), (130, "sweep: interrupted\n"))
+    cluster.wait("the end of its job", lambda: "RUNNING" not in jobs(cluster))
 
 
 os.environ["PATH"] += ":/usr/sbin"
@@ -134,18 +168,12 @@ except ImportError:
     skip("python3-matplotlib is not installed")
 
 alone.address()
-work = work_dir()
-work.chmod(0o711)
-one, array = work / "one", work / "array"
-check_equal("a sweep by itself", sweep(one).returncode, 0)
-(work / "runs").write_text(sweep(array, "--print-commands").stdout, encoding="utf-8")
-with Cluster(work / "slurm") as cluster:
-    done = cluster.run("sh", "-c", command_of_page(), cwd=work, timeout=300)
-    check("the job array ends well", done.returncode == 0, done)
-outputs = sorted(p.name for p in work.glob("slurm-*.out"))
-check_equal("each run was a task", len(outputs), 4)
-check_equal("which said nothing", [(work / name).read_text(encoding="utf-8") for name in outputs], [""] * 4)
-check_equal("its runs are collected", sweep(array, "--collect").returncode, 0)
-for name in ("sweep.csv", "sweep.json"):
-    check_equal(f"{name} is the same, byte for byte", (array / name).read_bytes(), (one / name).read_bytes())
+work_ = work_dir()
+work_.chmod(0o711)
+alone_ = work_ / "one"
+check_equal("a sweep by itself", sweep(alone_).returncode, 0)
+with Cluster(work_ / "slurm") as slurm:
+    equal_tables(slurm, work_, alone_)
+    failing_run(slurm, work_)
+    cancelled(slurm, work_)
 finish()
