@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <rte_errno.h>
-#include <rte_malloc.h>
 #include <rte_mbuf.h>
 #include <rte_memory.h>
 
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
+#include "node/node_memory.h"
 #include "switch/control/control_state.h"
 #include "switch/egress/pfc.h"
 #include "switch/egress/sw_release.h"
@@ -76,7 +76,7 @@ static int
 create_shard(struct sw *front, const struct sw_params *params, uint16_t i)
 {
 	struct sw_shards *s = front->shard.shards;
-	struct sw *sw = rte_malloc("sw", sizeof(*sw), LINES_APART);
+	struct sw *sw = node_zalloc(sizeof(*sw));
 	int rc;
 
 	if (sw == NULL)
@@ -212,22 +212,20 @@ prepare_shards(struct sw *sw, const struct sw_params *params)
 static struct sw *
 alloc(uint16_t n_ports)
 {
-	struct sw *sw = rte_zmalloc("sw", sizeof(*sw), LINES_APART);
+	struct sw *sw = node_zalloc(sizeof(*sw));
 
 	if (sw == NULL)
 		return NULL;
 	sw->node.ops = &sw_alone_ops;
-	sw->ports = rte_zmalloc("sw", n_ports * sizeof(sw->ports[0]), LINES_APART);
-	sw->forward.ports =
-		rte_zmalloc("sw", port_words(n_ports) * 64u * sizeof(sw->forward.ports[0]),
-			    RTE_CACHE_LINE_SIZE);
+	sw->ports = node_zalloc(n_ports * sizeof(sw->ports[0]));
+	sw->forward.ports = node_zalloc(port_words(n_ports) * 64u * sizeof(sw->forward.ports[0]));
 	sw->control = calloc(1, sizeof(*sw->control));
 	if (sw->ports != NULL && sw->forward.ports != NULL && sw->control != NULL)
 		return sw;
-	rte_free(sw->ports);
-	rte_free(sw->forward.ports);
+	node_free(sw->ports);
+	node_free(sw->forward.ports);
 	free(sw->control);
-	rte_free(sw);
+	node_free(sw);
 	return NULL;
 }
 
@@ -300,7 +298,7 @@ destroy_shards(struct sw_shards *s)
 			sw_chunks_fini(&s->shard[i]->shard.chunks);
 		if (s->shard[i] != NULL)
 			sw_classes_destroy(s->shard[i]);
-		rte_free(s->shard[i]);
+		node_free(s->shard[i]);
 	}
 	sw_shards_free(s);
 }
@@ -328,9 +326,9 @@ sw_destroy(struct node *node)
 	sw_dcbx_free(sw);
 	sw_pfcwd_free(sw);
 	free(sw->control);
-	rte_free(sw->forward.ports);
-	rte_free(sw->ports);
-	rte_free(sw);
+	node_free(sw->forward.ports);
+	node_free(sw->ports);
+	node_free(sw);
 }
 
 int

@@ -3,9 +3,9 @@
 
 #include <errno.h>
 #include <string.h>
-#include <rte_malloc.h>
 
 #include "base/numbers/fixed.h"
+#include "node/node_memory.h"
 #include "wire/roce/int_hdr.h"
 
 /*
@@ -131,17 +131,16 @@ sw_set_port(struct sw *sw, uint16_t port, const struct sw_params *params, uint64
 int
 sw_classes_create(struct sw *sw, uint16_t n_ports)
 {
-	sw->classes_of =
-		rte_zmalloc("sw", n_ports * sizeof(sw->classes_of[0]), RTE_CACHE_LINE_SIZE);
-	sw->classes = rte_zmalloc("sw", n_ports * sizeof(sw->classes[0]), RTE_CACHE_LINE_SIZE);
+	sw->classes_of = node_zalloc(n_ports * sizeof(sw->classes_of[0]));
+	sw->classes = node_zalloc(n_ports * sizeof(sw->classes[0]));
 	return sw->classes_of == NULL || sw->classes == NULL ? -ENOMEM : 0;
 }
 
 void
 sw_classes_destroy(struct sw *sw)
 {
-	rte_free(sw->classes_of);
-	rte_free(sw->classes);
+	node_free(sw->classes_of);
+	node_free(sw->classes);
 }
 
 /* The first port whose keys for maps equal those of this one. */

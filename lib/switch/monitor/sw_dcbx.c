@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/numbers/fixed.h"
+#include "base/threads/pages.h"
 #include "switch/control/event_log.h"
 #include "switch/control/owners.h"
 #include "switch/control/control_state.h"
@@ -149,7 +150,8 @@ sw_dcbx_init(struct sw *sw, const struct sw_params *params)
 	struct sw_lldp *l = &sw->control->lldp;
 
 	l->params = params->lldp;
-	sw->lldp.boxes = calloc(params->n_ports, sizeof(*sw->lldp.boxes));
+	/* Without frames of LLDP they remain untouched. */
+	sw->lldp.boxes = pages_alloc_sparse(params->n_ports * sizeof(*sw->lldp.boxes));
 	sw->lldp.out = calloc(params->n_ports, sizeof(*sw->lldp.out));
 	l->port = calloc(params->n_ports, sizeof(*l->port));
 	if (sw->lldp.boxes == NULL || sw->lldp.out == NULL || l->port == NULL)
@@ -168,7 +170,7 @@ sw_dcbx_init(struct sw *sw, const struct sw_params *params)
 void
 sw_dcbx_free(struct sw *sw)
 {
-	free(sw->lldp.boxes);
+	pages_free(sw->lldp.boxes, sw->n_ports * sizeof(*sw->lldp.boxes));
 	free(sw->lldp.out);
 	free(sw->control->lldp.port);
 }
