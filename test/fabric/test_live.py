@@ -60,7 +60,7 @@ NEEDS = {"wred steep": "[queue 3|3]\nwred_profile = steep\n", "buffer_profile sm
 CC = {"dctcp": "np_ecn_echo = on\n", "timely": "ack_every = 1\n", "hpcc": "ack_every = 1\n", "swift": "ack_every = 1\n", "aimd": "np_ecn_echo = on\n"}
 # Sections of routers and names of rows, which the test "set" and the program's own tests change.
 LEFT_OUT = ("interface vlan N", "route PREFIX", "neighbor ADDRESS")
-VOLATILE = ("wall_seconds", "packet_hops_per_second", "scheduled_events", "scenario", "fluid")  # the fluid model has the values of the start
+VOLATILE = ("wall_seconds", "packet_hops_per_second", "memory", "scheduled_events", "scenario", "fluid")  # the fluid model has the values of the start
 # The digest has what began before the change: the first LLDP frame, and the state of QPs that only receive.
 DIGEST = (("lldp", "lldp"), ("hpcc", "hpcc_base_rtt_ns"), ("flow open", "rate_cap_bps"))
 # Live but for this value, with a reason in the error line.

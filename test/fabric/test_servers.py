@@ -184,8 +184,8 @@ def ranks(program, folder):
                         ({"ranks_per_server": 2, "rank_nics": "0,x"}, "rank_nics = 0,x: expected"), ({"ranks_per_server": 1025}, "ranks_per_server = 1025: expected")):
         done = run(program, scenario(folder, job(**keys)))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and words in done.stderr, f"{keys}: {done.stderr}")
-    done = run(program, scenario(folder, job(ranks_per_server=1024), hosts=256))
-    expect(done.returncode == 2 and "ranks_per_server = 1024: expected 16384 ranks at most on all servers" in done.stderr, done.stderr)
+    done = run(program, scenario(folder, job(ranks_per_server=1024), hosts=260))
+    expect(done.returncode == 2 and "ranks_per_server = 1024: expected 65536 ranks at most on all servers" in done.stderr, done.stderr)
 
 
 def random_fabric(rnd):

@@ -35,13 +35,13 @@ FABRIC = {"topology": "leaf_spine", "leaves": 4, "spines": 2, "hosts": 16, "link
 
 
 def files(program, scenario, threads):
-    """Name and content of each file of a run, without real times."""
+    """Name and content of each file of a run, without real times and memory."""
     with tempfile.TemporaryDirectory(prefix="quench-threads-") as folder:
         done = run(program, "--quiet", "--threads", threads, "--trace", "all", "--out", folder, scenario)
         expect(done.returncode == 0, f"{threads} threads: {done.stderr}")
         found = {path.name: path.read_bytes() for path in pathlib.Path(folder).iterdir()}
     results = json.loads(found["results.json"])
-    for key in ("wall_seconds", "packet_hops_per_second"):
+    for key in ("wall_seconds", "packet_hops_per_second", "memory"):
         results["run"].pop(key, None) if "run" in results else results.pop(key, None)
     return {**found, "results.json": results}
 

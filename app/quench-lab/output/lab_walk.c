@@ -86,7 +86,7 @@ lab_walk_port(struct walk *w, const struct net *net, uint32_t i, uint16_t port, 
 }
 
 void
-lab_walk_host(struct walk *w, const struct net *net, uint16_t h, uint64_t now_ns)
+lab_walk_host(struct walk *w, const struct net *net, uint32_t h, uint64_t now_ns)
 {
 	const struct node *nic = net == NULL ? NULL : net_host(net, h);
 	struct topology_end end = {0};
@@ -118,7 +118,7 @@ lab_walk_node(struct walk *w, const struct net *net, uint32_t node, uint64_t now
 	const struct topology *t = net_scenario(net)->topology;
 
 	if (!topology_is_switch(t, node)) {
-		lab_walk_host(w, net, (uint16_t)(node - t->n_switches + 1), now_ns);
+		lab_walk_host(w, net, node - t->n_switches + 1, now_ns);
 		return;
 	}
 	lab_walk_switch(w, net, node, now_ns);

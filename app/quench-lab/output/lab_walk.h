@@ -13,7 +13,7 @@
 void lab_walk_switch(struct walk *w, const struct net *net, uint32_t i, uint64_t now_ns);
 void lab_walk_port(struct walk *w, const struct net *net, uint32_t i, uint16_t port,
 		   uint64_t now_ns);
-void lab_walk_host(struct walk *w, const struct net *net, uint16_t h, uint64_t now_ns);
+void lab_walk_host(struct walk *w, const struct net *net, uint32_t h, uint64_t now_ns);
 
 /** All of a node, whose ports are items of the list "ports". */
 void lab_walk_node(struct walk *w, const struct net *net, uint32_t node, uint64_t now_ns);

@@ -80,6 +80,8 @@ void output_explain_pauses(FILE *out, const struct lab_run *run, bool all);
 /** The longest queues, and the flows that fill them. */
 void output_explain_hot(FILE *out, const struct lab_run *run, bool all);
 
+/** Most physical memory that the program has had so far. */
+uint64_t output_most_bytes(void);
 /** Print the main results as tables. */
 void output_table(FILE *out, const struct lab_run *run);
 
@@ -88,6 +90,10 @@ struct output_csv {
 	FILE *messages;             /* NULL: not wanted */
 	struct nic_times **earlier; /* per flow, at the previous sample; NULL: none yet */
 	struct nic_times *interval;
+	struct output_listed {
+		bool *has;        /* per flow */
+		uint32_t n, most; /* flows with rows; flow_rows */
+	} listed;
 	bool *ended; /* per flow: its last row is written */
 };
 

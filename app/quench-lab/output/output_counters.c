@@ -169,7 +169,7 @@ put_all(FILE *out, const struct net *net, struct totals totals[3])
 			put_unwatched(&w, net, i, port);
 		}
 	}
-	for (uint16_t h = 1; h <= t->n_hosts; h++) {
+	for (uint32_t h = 1; h <= t->n_hosts; h++) {
 		char name[TOPOLOGY_NODE_CHARS + 1];
 
 		topology_node_name(t, topology_host_node(t, h), name);

@@ -20,9 +20,12 @@ output_csv_open(struct output_csv *csv, const char *dir, const struct net *net)
 	*csv = (struct output_csv){
 		.earlier = calloc(net_flow_count(net), sizeof(csv->earlier[0])),
 		.interval = malloc(sizeof(*csv->interval)),
+		.listed = {.has = calloc(net_flow_count(net), sizeof(csv->listed.has[0])),
+			   .most = net_scenario(net)->fabric.flow_rows},
 		.ended = calloc(net_flow_count(net), sizeof(csv->ended[0])),
 	};
-	if (csv->earlier == NULL || csv->interval == NULL || csv->ended == NULL) {
+	if (csv->earlier == NULL || csv->interval == NULL || csv->listed.has == NULL ||
+	    csv->ended == NULL) {
 		say_error("%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
@@ -76,6 +79,17 @@ has_ended(const struct net_flow *flow, const struct flow_sample *s)
 	       s->wire_rate_bps == 0 && s->goodput_bps == 0;
 }
 
+/* Of a flow that sends: those that were first have rows. */
+static bool
+is_listed(struct output_listed *l, uint32_t flow)
+{
+	if (!l->has[flow] && l->n < l->most) {
+		l->has[flow] = true;
+		l->n++;
+	}
+	return l->has[flow];
+}
+
 static void
 flow_rows(struct output_csv *csv, const struct probe *p, uint64_t now_ns)
 {
@@ -84,7 +98,8 @@ flow_rows(struct output_csv *csv, const struct probe *p, uint64_t now_ns)
 	for (uint32_t i = 0; i < net_flow_count(net); i++) {
 		const struct flow_sample *s = probe_flow_sample(p, i);
 
-		if (csv->ended[i] || net_flow_is_silent(net_flow(net, i), &s->src, &s->dst))
+		if (csv->ended[i] || net_flow_is_silent(net_flow(net, i), &s->src, &s->dst) ||
+		    !is_listed(&csv->listed, i))
 			continue;
 		csv->ended[i] = has_ended(net_flow(net, i), s);
 		const struct flow_row row = {
@@ -167,7 +182,7 @@ pfc_rows(FILE *out, const struct probe *p, uint64_t now_ns)
 				pfc_row(out, now_ns, t->switches[i].name, port, prio,
 					sw_pfc_tx(net_switch(net, i), port),
 					sw_pfc_rx(net_switch(net, i), port));
-		for (uint16_t h = 1; h <= t->n_hosts; h++) {
+		for (uint32_t h = 1; h <= t->n_hosts; h++) {
 			char name[TOPOLOGY_NODE_CHARS + 1];
 
 			topology_node_name(t, topology_host_node(t, h), name);
@@ -252,6 +267,7 @@ output_csv_close(struct output_csv *csv, const char *dir, const struct net *net)
 		pages_free(csv->earlier[i], sizeof(*csv->earlier[i]));
 	free(csv->earlier);
 	free(csv->interval);
+	free(csv->listed.has);
 	free(csv->ended);
 	return flows < 0 || queues < 0 || pfc < 0 || pgs < 0 || messages < 0 ? -EIO : 0;
 }
@@ -260,14 +276,19 @@ int
 output_times(const struct lab_run *run, const char *dir)
 {
 	FILE *out = output_open(dir, "times.csv", NULL);
+	uint32_t left = run->scenario->fabric.flow_rows;
 	struct nic_pacing pacing;
 
 	if (out == NULL)
 		return -EIO;
 	times_csv_head(out);
-	for (uint32_t i = 0; i < run->result.n_flows; i++)
+	for (uint32_t i = 0; i < run->result.n_flows && left > 0; i++) {
+		if (run->result.flows[i].silent)
+			continue;
+		left--;
 		times_csv_rows(out, net_flow(run->net, i)->name, net_flow_times(run->net, i),
 			       net_flow_pacing(run->net, i, &pacing));
+	}
 	return output_close(out, dir, "times.csv");
 }
 

@@ -53,7 +53,7 @@ add_drops(struct walk *w, const struct lab_run *run)
 		add_cable_drops(w, run, t->links[i].a);
 		add_cable_drops(w, run, t->links[i].b);
 	}
-	for (uint16_t h = 1; h <= t->n_hosts; h++) {
+	for (uint32_t h = 1; h <= t->n_hosts; h++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "h%u", h);

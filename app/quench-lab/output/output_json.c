@@ -30,7 +30,7 @@ on_off(bool on)
 }
 
 static const char *
-host_name(uint16_t host, char text[16])
+host_name(uint32_t host, char text[16])
 {
 	snprintf(text, 16, "h%u", host);
 	return text;
@@ -81,7 +81,7 @@ static void
 walk_flows(struct walk *w, const struct lab_run *run)
 {
 	uint32_t n = w->names_only ? 1 : run->result.n_flows;
-	uint64_t silent = 0;
+	uint64_t silent = 0, listed = 0, unlisted = 0;
 
 	walk_list(w, "flows");
 	for (uint32_t i = 0; i < n; i++) {
@@ -89,6 +89,11 @@ walk_flows(struct walk *w, const struct lab_run *run)
 			silent++;
 			continue;
 		}
+		if (!w->names_only && listed == run->scenario->fabric.flow_rows) {
+			unlisted++;
+			continue;
+		}
+		listed++;
 		walk_item(w, "flows");
 		walk_flow(w, run, i);
 		walk_leave(w);
@@ -96,6 +101,8 @@ walk_flows(struct walk *w, const struct lab_run *run)
 	w->object = "run";
 	walk_number(w, WALK_GAUGE, "silent_flows",
 		    "pairs of hosts that sent nothing, which flows omits", silent);
+	walk_number(w, WALK_GAUGE, "unlisted_flows",
+		    "flows beyond the first flow_rows, which flows omits", unlisted);
 }
 
 /* What the flows of each algorithm got. */
@@ -259,7 +266,7 @@ walk_pfcs(struct walk *w, const struct lab_run *run)
 			walk_pfc(w, t->switches[i].name, port,
 				 sw_pfc_tx(net_switch(run->net, i), port),
 				 sw_pfc_rx(net_switch(run->net, i), port), end_ns);
-	for (uint16_t h = 1; h <= t->n_hosts; h++) {
+	for (uint32_t h = 1; h <= t->n_hosts; h++) {
 		char name[16];
 
 		walk_pfc(w, host_name(h, name), 0, nic_pfc_tx(net_host(run->net, h)),
@@ -292,7 +299,7 @@ walk_all_counters(struct walk *w, const struct lab_run *run)
 	} else {
 		struct json_walk sum = json_walk_sum(((struct json_walk *)w)->at);
 
-		for (uint16_t h = 1; h <= topology_of(run)->n_hosts; h++)
+		for (uint32_t h = 1; h <= topology_of(run)->n_hosts; h++)
 			nic_walk_counters(&sum.walk, nic_stats(net_host(run->net, h)));
 	}
 	w->object = "queue";
@@ -307,7 +314,7 @@ measures_times(const struct lab_run *run)
 {
 	bool all = true;
 
-	for (uint16_t h = 1; h <= topology_of(run)->n_hosts; h++)
+	for (uint32_t h = 1; h <= topology_of(run)->n_hosts; h++)
 		all = all && nic_measures_times(net_host(run->net, h));
 	return all;
 }
@@ -476,6 +483,25 @@ walk_speed(struct walk *w, const struct lab_run *run)
 	WALK(text, w, KEY, "digest", "64 bits over all results, in hexadecimal", digest);
 }
 
+static void
+walk_memory(struct walk *w, const struct lab_run *run)
+{
+	const struct net_memory m = w->names_only ? (struct net_memory){0} : net_memory(run->net);
+
+	walk_enter(w, "memory", "");
+	w->object = "memory";
+	walk_number(w, WALK_GAUGE, "switches_bytes", "physical memory of all switches at the start",
+		    m.switches_bytes);
+	walk_number(w, WALK_GAUGE, "hosts_bytes", "of all hosts, without their QPs", m.hosts_bytes);
+	walk_number(w, WALK_GAUGE, "cables_bytes", "of cables, and of the event loop",
+		    m.cables_bytes);
+	walk_number(w, WALK_GAUGE, "flows_bytes", "of the QPs of all flows, and their paths",
+		    m.flows_bytes);
+	WALK(number, w, PEAK, "most_bytes", "most memory of the program until the end of the run",
+	     output_most_bytes());
+	walk_leave(w);
+}
+
 /* run is NULL with names_only. */
 static void
 walk_results(struct walk *w, const struct lab_run *run)
@@ -519,6 +545,7 @@ walk_results(struct walk *w, const struct lab_run *run)
 	lab_fluid_walk(w, w->names_only ? NULL : &run->fluid);
 	w->object = "run";
 	walk_speed(w, run);
+	walk_memory(w, run);
 }
 
 json_t *

@@ -153,7 +153,7 @@ output_servers_csv(const struct lab_run *run, const char *dir)
 	}
 	out = output_open(dir, "servers.csv",
 			  "server,host,tx_wire_rate_bps,tx_goodput_bps,rx_goodput_bps");
-	for (uint16_t h = 1; out != NULL && h <= run->scenario->topology->n_hosts; h++)
+	for (uint32_t h = 1; out != NULL && h <= run->scenario->topology->n_hosts; h++)
 		fprintf(out, "server%u,h%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
 			scenario_server_of(run->scenario, h) + 1, h, hosts[h - 1].tx_wire_bps,
 			hosts[h - 1].tx_goodput_bps, hosts[h - 1].rx_goodput_bps);

@@ -7,13 +7,13 @@
 
 struct stream_row {
 	const struct stream_params *params;
-	uint16_t src;
+	uint32_t src;
 	const struct tester_stats *sent;
 	uint64_t received;
 };
 
 static const char *
-host_name(uint16_t host, char text[16])
+host_name(uint32_t host, char text[16])
 {
 	snprintf(text, 16, "h%u", host);
 	return text;
@@ -30,7 +30,7 @@ each_stream(const struct lab_run *run, void (*visit)(void *arg, const struct str
 
 	for (uint32_t i = 0; i < s->n_streams; i++)
 		for (uint32_t k = 0; k < s->streams[i].n_from; k++, index++) {
-			uint16_t src = s->streams[i].from[k];
+			uint32_t src = s->streams[i].from[k];
 			const struct stream_row row = {
 				.params = &s->streams[i],
 				.src = src,

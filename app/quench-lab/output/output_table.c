@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/numbers/array.h"
 #include "base/numbers/units.h"
@@ -324,7 +325,7 @@ cnps_sent(const struct lab_run *run)
 {
 	uint64_t n = 0;
 
-	for (uint16_t h = 1; h <= topology_of(run)->n_hosts; h++)
+	for (uint32_t h = 1; h <= topology_of(run)->n_hosts; h++)
 		n += nic_stats(net_host(run->net, h))->np.np_cnp_sent;
 	return n;
 }
@@ -405,7 +406,7 @@ drop_table(FILE *out, const struct lab_run *run)
 	for (unsigned int d = 0; d < NIC_DROPS; d++) {
 		uint64_t n = 0;
 
-		for (uint16_t h = 1; h <= topology_of(run)->n_hosts; h++)
+		for (uint32_t h = 1; h <= topology_of(run)->n_hosts; h++)
 			n += nic_stats(net_host(run->net, h))->drops[d];
 		if (n > 0 && ++rows <= MAX_ROWS)
 			fprintf(out, "%-26s hosts %s: %" PRIu64 "\n", "drops", nic_drop_name(d), n);
@@ -415,6 +416,29 @@ drop_table(FILE *out, const struct lab_run *run)
 	if (rows > MAX_ROWS)
 		fprintf(out, "%-26s %u more\n", "drops", rows - MAX_ROWS);
 	warning_rows(out, run);
+}
+
+uint64_t
+output_most_bytes(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024 * (uint64_t)usage.ru_maxrss : 0;
+}
+
+static void
+memory_row(FILE *out, const struct lab_run *run)
+{
+	const struct net_memory m = net_memory(run->net);
+	char all[16], sw[16], host[16], flow[16];
+
+	size_text(output_most_bytes(), all, sizeof(all));
+	size_text(m.switches_bytes / topology_of(run)->n_switches, sw, sizeof(sw));
+	size_text(m.hosts_bytes / topology_of(run)->n_hosts, host, sizeof(host));
+	size_text(run->result.n_flows > 0 ? m.flows_bytes / run->result.n_flows : 0, flow,
+		  sizeof(flow));
+	fprintf(out, "%-26s %s; at the start a switch %s, a host %s, a flow %s\n", "memory", all,
+		sw, host, flow);
 }
 
 void
@@ -447,5 +471,6 @@ output_table(FILE *out, const struct lab_run *run)
 	fprintf(out, "%-26s %" PRIu64 " in %.2f s: %.2f M/s\n", "packet_hops", r->packet_hops,
 		run->wall_seconds,
 		run->wall_seconds > 0 ? (double)r->packet_hops / run->wall_seconds / 1e6 : 0);
+	memory_row(out, run);
 	fprintf(out, "%-26s %016" PRIx64 "\n", "digest", r->digest);
 }

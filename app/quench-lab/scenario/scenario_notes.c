@@ -81,7 +81,7 @@ static const char *
 cc_section(const struct scenario *s, const struct flow_params *flow, uint32_t pair,
 	   char text[FLOW_NAME_CHARS + 16])
 {
-	uint16_t host = scenario_sender(flow, pair), hosts[TOPOLOGY_MAX_HOSTS];
+	uint32_t host = scenario_sender(flow, pair), hosts[TOPOLOGY_MAX_HOSTS];
 	const char *name = flow->name, *word = flow->job != NULL ? "job" : "flow";
 
 	for (uint32_t i = 0; flow->cc == 0 && i < s->n_host_sections; i++) {
@@ -193,7 +193,7 @@ warn_companions(const struct config *cfg, const struct scenario *s, const struct
 
 /* Delay of the cables from one host to another; 0: there is no path. */
 static uint64_t
-way_ns(const struct scenario *s, const struct routes *routes, uint16_t from, uint16_t to)
+way_ns(const struct scenario *s, const struct routes *routes, uint32_t from, uint32_t to)
 {
 	const struct topology *t = s->topology;
 	struct path_hop hops[PATH_MAX_HOPS];
@@ -223,7 +223,7 @@ warn_long_trip(const struct config *cfg, const struct scenario *s, const struct 
 		const struct flow_params *flow = &s->flows[i];
 
 		for (uint32_t k = 0; !told && k < flow->n_pairs; k++) {
-			uint16_t from = flow->pairs[k].src, to = flow->pairs[k].dst;
+			uint32_t from = flow->pairs[k].src, to = flow->pairs[k].dst;
 			uint64_t trip_ns =
 				way_ns(s, routes, from, to) + way_ns(s, routes, to, from);
 
@@ -393,7 +393,7 @@ print_hosts(FILE *out, const struct scenario *s)
 {
 	uint32_t n = s->topology->n_hosts;
 
-	for (uint16_t h = 1; h <= n && h <= SHOWN; h++) {
+	for (uint32_t h = 1; h <= n && h <= SHOWN; h++) {
 		struct field_ip ip = scenario_host_ip(s, h);
 		char text[FIELD_IP_CHARS], mac_text[FIELD_MAC_CHARS];
 		uint8_t mac[6];

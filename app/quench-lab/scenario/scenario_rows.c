@@ -102,7 +102,7 @@ static int
 refuse_hosts(const char *path, const struct scenario *now, const struct scenario *next,
 	     struct config_error *err)
 {
-	for (uint16_t h = 1; h <= now->topology->n_hosts; h++) {
+	for (uint32_t h = 1; h <= now->topology->n_hosts; h++) {
 		struct field_ip a = scenario_host_ip(now, h), b = scenario_host_ip(next, h);
 
 		if (memcmp(&a, &b, sizeof(a)) == 0)

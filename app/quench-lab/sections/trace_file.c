@@ -23,8 +23,8 @@ static const struct {
 	const char *name, *expected;
 	uint64_t min, max;
 } fields[FIELDS] = {
-	{"src", "a host's number such as 3 or h3", 1, UINT16_MAX},
-	{"dst", "a host's number such as 3 or h3", 1, UINT16_MAX},
+	{"src", "a host's number such as 3 or h3", 1, TOPOLOGY_MAX_HOSTS},
+	{"dst", "a host's number such as 3 or h3", 1, TOPOLOGY_MAX_HOSTS},
 	{"bytes", "a whole number up to 2^50", 0, 1ull << 50},
 	{"start_ns", "a whole number of ns up to 3600 s", 0, 3600 * NS_PER_SEC},
 	{"after", "the number of an earlier message, from 1 on, or 0", 0, FLOW_MOST_MESSAGES},
@@ -113,8 +113,8 @@ parse_pair(const struct place *at, char *const words[FIELDS + 1], unsigned int n
 		if (parse_field(at, i, i < n ? words[i] : "", &values[i]) != 0)
 			return -EINVAL;
 	*after = (uint32_t)values[FIELDS - 1];
-	*out = (struct flow_pair){.src = (uint16_t)values[0],
-				  .dst = (uint16_t)values[1],
+	*out = (struct flow_pair){.src = (uint32_t)values[0],
+				  .dst = (uint32_t)values[1],
 				  .bytes = values[2],
 				  .at_ns = values[3]};
 	return 0;

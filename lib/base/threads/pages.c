@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/threads/pages.h"
 
-#include <stdint.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/threads/lines.h"
 
@@ -77,4 +79,18 @@ pages_free(void *p, size_t n)
 		free(p);
 	else if (p != NULL)
 		munmap(p, n < HUGE_BYTES ? n : round_up(n, HUGE_BYTES));
+}
+
+uint64_t
+pages_resident_bytes(void)
+{
+	FILE *statm = fopen("/proc/self/statm", "re");
+	uint64_t pages = 0;
+
+	if (statm == NULL)
+		return 0;
+	if (fscanf(statm, "%*u %" SCNu64, &pages) != 1)
+		pages = 0;
+	fclose(statm);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }

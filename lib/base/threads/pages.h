@@ -7,6 +7,7 @@
 #define QUENCH_BASE_THREADS_PAGES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /**
  * @return n > 0 bytes of zeros, aligned to LINES_APART, or NULL with errno set. Large regions take
@@ -22,5 +23,8 @@ void *pages_alloc_sparse(size_t n);
 
 /** n as given to pages_alloc() or pages_alloc_sparse(). NULL is allowed. */
 void pages_free(void *p, size_t n);
+
+/** Physical memory of the process, as Linux counts it; 0: not known. */
+uint64_t pages_resident_bytes(void);
 
 #endif

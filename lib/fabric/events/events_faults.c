@@ -24,7 +24,7 @@ poke(struct events *ev, uint32_t node, uint64_t now_ns)
 	if (topology_is_switch(t, node))
 		fabric_poke(ev->net->fabric, node, now_ns);
 	else
-		net_poke_host(ev->net, (uint16_t)(node - t->n_switches + 1), now_ns);
+		net_poke_host(ev->net, node - t->n_switches + 1, now_ns);
 }
 
 /* A switch is notified of its link; a host resets its pauses. */
@@ -152,8 +152,7 @@ events_fault(struct events *ev, const struct event_params *e, bool on, uint64_t 
 	case EVENT_SLOW_RECEIVER:
 		nic_set_drain_rate(host_at(ev, e->at.node),
 				   on ? e->drain_rate_bps
-				      : net_drain_rate(s, (uint16_t)(e->at.node -
-								     s->topology->n_switches + 1)),
+				      : net_drain_rate(s, e->at.node - s->topology->n_switches + 1),
 				   now_ns);
 		break;
 	default:

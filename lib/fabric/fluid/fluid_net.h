@@ -38,7 +38,7 @@ void fluid_net_destroy(struct fluid_net *net);
 struct fluid_net_flow {
 	char name[FLOW_TITLE_CHARS + 1]; /* "incast h1" */
 	/* host numbers of the flow, which for READ are not those of its data */
-	uint16_t src, dst;
+	uint32_t src, dst;
 	uint16_t qps;
 	uint64_t loop_delay_ns;       /* of the first QP */
 	uint32_t first_part, n_parts; /* paths of its QPs; internal */

@@ -29,7 +29,7 @@ cable_of(const struct topology *t, const struct path_hop *hop)
 }
 
 static const struct fabric_cable *
-uplink_of(const struct topology *t, uint16_t host)
+uplink_of(const struct topology *t, uint32_t host)
 {
 	return &t->links[t->hosts[host - 1].link].cable;
 }

@@ -27,7 +27,7 @@ struct fluid_net {
 	struct fluid_net_flow *flows;
 	const struct flow_params **params_of;
 	const struct flow_pair **pair_of;
-	uint16_t *senders, *receivers;        /* hosts that send and receive the data */
+	uint32_t *senders, *receivers;        /* hosts that send and receive the data */
 	double *sent_before, *sent_at_window; /* wire bytes */
 	uint32_t n_flows;
 	uint32_t *n_flows_at_host;  /* by host number: flows whose data it sends */
@@ -51,7 +51,7 @@ int fluid_net_add_flows(struct fluid_net *net);
 
 struct fluid_net_ends {
 	const struct flow_params *params;
-	uint16_t sender, receiver; /* hosts that send and receive the data */
+	uint32_t sender, receiver; /* hosts that send and receive the data */
 	uint16_t udp_sport;        /* in both directions */
 };
 

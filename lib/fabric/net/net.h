@@ -14,7 +14,7 @@
 /* One flow from one host to another, with consecutive QPs at both ends. */
 struct net_flow {
 	char name[FLOW_TITLE_CHARS + 1]; /* "incast h1" */
-	uint16_t src, dst;               /* host numbers, from 1 */
+	uint32_t src, dst;               /* host numbers, from 1 */
 	uint32_t src_qp, dst_qp;         /* index of the first QP at each end */
 	uint32_t qps;
 	uint64_t messages; /* of each QP; 0: no limit */
@@ -38,6 +38,15 @@ struct net *net_create(const struct scenario *s, uint32_t threads, char *why,
 /** Free the net. The scenario stays the caller's and must outlive the net. */
 void net_destroy(struct net *net);
 
+/* Physical memory that parts of a net took when they were made. */
+struct net_memory {
+	uint64_t switches_bytes, hosts_bytes;
+	uint64_t cables_bytes; /* and the event loop's state of nodes */
+	uint64_t flows_bytes;  /* QPs at both ends, and their paths */
+};
+
+struct net_memory net_memory(const struct net *net);
+
 /** As the run began. */
 const struct scenario *net_scenario(const struct net *net);
 /** After the changes that events have made so far: the keys of switches, hosts and flows. */
@@ -52,9 +61,9 @@ const struct node *net_switch(const struct net *net, uint32_t i);
 /** Before the run: tell of frames that switch i drops. NULL: no longer, when the run has ended. */
 void net_watch_drops(struct net *net, uint32_t i, struct node_drops *drops);
 /** Host h in [1, hosts]. */
-const struct node *net_host(const struct net *net, uint16_t h);
+const struct node *net_host(const struct net *net, uint32_t h);
 /** The tester around a host's NIC; NULL: none. */
-const struct node *net_tester(const struct net *net, uint16_t h);
+const struct node *net_tester(const struct net *net, uint32_t h);
 /** Frames to a port that were lost, as fabric_cable_drops(). */
 uint64_t net_cable_drops(const struct net *net, struct topology_end e, enum cable_drop why);
 /** Counts of frames that arrived at a port, as fabric_cable_stats(). */
@@ -64,7 +73,7 @@ const struct net_flow *net_flow(const struct net *net, uint32_t index);
 
 /* The sender of a flow's data: the flow's source, or for READ its destination. */
 struct net_end {
-	uint16_t host;
+	uint32_t host;
 	uint32_t first_qp; /* index of the first QP */
 };
 

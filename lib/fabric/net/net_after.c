@@ -303,7 +303,7 @@ end_qp(struct net *net, struct awaited *awaited, uint64_t end_ns)
 
 /* The flow of a host's QP. */
 static uint32_t
-flow_of_qp(const struct net_after *a, uint16_t host, uint32_t qp)
+flow_of_qp(const struct net_after *a, uint32_t host, uint32_t qp)
 {
 	uint32_t low = a->of_host[host - 1], high = a->of_host[host];
 
@@ -319,7 +319,7 @@ flow_of_qp(const struct net_after *a, uint16_t host, uint32_t qp)
 }
 
 static void
-take_ends(struct net *net, uint16_t host)
+take_ends(struct net *net, uint32_t host)
 {
 	const struct nic_end *ends;
 	uint32_t n = nic_recorded_ends(net_host(net, host), &ends);
@@ -385,7 +385,7 @@ net_after_run(struct net *net, uint64_t now_ns)
 	if (a->next_ns > now_ns)
 		return;
 	for (uint32_t h = 1; h <= net->scenario->topology->n_hosts; h++)
-		take_ends(net, (uint16_t)h);
+		take_ends(net, h);
 	release_sections(net);
 	begin_released(net, now_ns);
 	a->next_ns = a->n_waiting > 0 ? now_ns + net->scenario->fabric.signal_delay_ns : NEVER_NS;

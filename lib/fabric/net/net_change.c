@@ -94,7 +94,7 @@ change_hosts(struct net *net, const struct scenario *next, uint64_t now_ns)
 
 	if (reload.flows == NULL)
 		return -ENOMEM;
-	for (uint16_t h = 1; h <= t->n_hosts; h++) {
+	for (uint32_t h = 1; h <= t->n_hosts; h++) {
 		struct node *host = net->hosts[h - 1];
 
 		reload.params = net_host_params(next, h);

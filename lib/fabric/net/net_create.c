@@ -9,6 +9,7 @@
 #include <rte_mempool.h>
 
 #include "base/numbers/fixed.h"
+#include "base/threads/pages.h"
 #include "fabric/net/net_state.h"
 #include "fabric/topology/host_list.h"
 #include "node/pkt_pool.h"
@@ -125,7 +126,7 @@ create_switches(struct net *net, char *why, unsigned int why_size)
 }
 
 static int
-create_host(struct net *net, uint16_t h, uint32_t qps, bool slow, char *why, unsigned int why_size)
+create_host(struct net *net, uint32_t h, uint32_t qps, bool slow, char *why, unsigned int why_size)
 {
 	struct nic_pools pools = {
 		.data = net->data, .control = net->control, .payloads = net->payloads};
@@ -157,7 +158,7 @@ create_testers(struct net *net, char *why, unsigned int why_size)
 	const struct scenario *s = net->scenario;
 	const struct topology *t = s->topology;
 
-	for (uint16_t h = 1; s->n_streams > 0 && h <= t->n_hosts; h++) {
+	for (uint32_t h = 1; s->n_streams > 0 && h <= t->n_hosts; h++) {
 		uint32_t n = scenario_streams_of(s, h, NULL);
 		struct tester_stream *streams = calloc(n + 1, sizeof(*streams));
 		struct tester_params p = {
@@ -185,14 +186,14 @@ static int
 create_hosts(struct net *net, char *why, unsigned int why_size)
 {
 	const struct scenario *s = net->scenario;
-	uint16_t slow[TOPOLOGY_MAX_HOSTS];
+	uint32_t slow[TOPOLOGY_MAX_HOSTS];
 	int32_t n_slow = host_list_parse(s->topology, s->fabric.slow_hosts, slow), next = 0;
 	uint32_t *qps = count_qps(s);
 	int rc = 0;
 
 	if (qps == NULL)
 		return net_fail(why, why_size, "no memory");
-	for (uint16_t h = 1; rc == 0 && h <= s->topology->n_hosts; h++) {
+	for (uint32_t h = 1; rc == 0 && h <= s->topology->n_hosts; h++) {
 		bool is_slow = next < n_slow && slow[next] == h;
 
 		next += is_slow;
@@ -243,7 +244,7 @@ teach_bridges(struct net *net, char *why, unsigned int why_size)
 	if (routes == NULL)
 		return net_fail(why, why_size, "no memory");
 	for (uint32_t sw = 0; sw < t->n_switches; sw++) {
-		for (uint16_t h = 1; rc == 0 && h <= t->n_hosts; h++) {
+		for (uint32_t h = 1; rc == 0 && h <= t->n_hosts; h++) {
 			uint16_t domain = scenario_host_domain(net->scenario, h);
 			const struct topology_host *host = &t->hosts[h - 1];
 			uint16_t port = t->links[host->link].b.port;
@@ -270,10 +271,21 @@ teach_bridges(struct net *net, char *why, unsigned int why_size)
 	return rc;
 }
 
+/* Memory taken since the last call with this `before`, which is updated. */
+static uint64_t
+grown_since(uint64_t *before)
+{
+	uint64_t was = *before;
+
+	*before = pages_resident_bytes();
+	return sub_sat(*before, was);
+}
+
 static int
 build(struct net *net, char *why, unsigned int why_size)
 {
 	const struct topology *t = net->scenario->topology;
+	uint64_t resident;
 
 	net->switches = calloc(t->n_switches, sizeof(struct node *));
 	net->hosts = calloc(t->n_hosts, sizeof(struct node *));
@@ -284,19 +296,27 @@ build(struct net *net, char *why, unsigned int why_size)
 	if (net->switches == NULL || net->hosts == NULL || net->testers == NULL ||
 	    net->flows == NULL || net->fabric == NULL)
 		return net_fail(why, why_size, "no memory");
-	if (create_pools(net, why, why_size) < 0 || create_switches(net, why, why_size) < 0 ||
-	    create_hosts(net, why, why_size) < 0 || create_testers(net, why, why_size) < 0)
+	if (create_pools(net, why, why_size) < 0)
+		return -1;
+	resident = pages_resident_bytes();
+	if (create_switches(net, why, why_size) < 0)
+		return -1;
+	net->memory.switches_bytes = grown_since(&resident);
+	if (create_hosts(net, why, why_size) < 0 || create_testers(net, why, why_size) < 0)
 		return -1;
 	if (net_create_servers(net) < 0)
 		return net_fail(why, why_size, "no memory for servers");
+	net->memory.hosts_bytes = grown_since(&resident);
 	if (connect_all(net, why, why_size) < 0 || teach_bridges(net, why, why_size) < 0)
 		return -1;
+	net->memory.cables_bytes = grown_since(&resident);
 	if (net_create_flows(net, why, why_size) < 0)
 		return -1;
-	return net_create_after(net) < 0 || net_create_rounds(net) < 0 || net_give_turns(net) < 0 ||
-			       net_set_paths(net) < 0
-		       ? net_fail(why, why_size, "no memory")
-		       : 0;
+	if (net_create_after(net) < 0 || net_create_rounds(net) < 0 || net_give_turns(net) < 0 ||
+	    net_set_paths(net) < 0)
+		return net_fail(why, why_size, "no memory");
+	net->memory.flows_bytes = grown_since(&resident);
+	return 0;
 }
 
 struct net *

@@ -38,7 +38,7 @@ net_qp_start_ns(const struct net_flow *flow, const struct flow_pair *pair, uint3
 }
 
 static int64_t
-add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool requester,
+add_qp(struct net *net, uint32_t host, uint32_t peer, uint32_t peer_qpn, bool requester,
        const struct flow_params *flow, const struct flow_pair *pair, uint32_t number)
 {
 	struct nic_qp_params qp = {
@@ -338,7 +338,7 @@ net_flow_pacing(const struct net *net, uint32_t index, struct nic_pacing *sum)
 uint64_t
 net_flow_paused_ns(const struct net *net, uint32_t index, uint64_t now_ns)
 {
-	uint16_t host = net_flow_sender(&net->flows[index]).host;
+	uint32_t host = net_flow_sender(&net->flows[index]).host;
 
 	return nic_flow_paused_ns(net_host(net, host), index, now_ns);
 }

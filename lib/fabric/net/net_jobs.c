@@ -163,7 +163,7 @@ add_rank(struct net *net, uint32_t number, uint32_t rank, const struct pairs *pa
 	if (peers == NULL)
 		return -ENOMEM;
 	if (net->servers != NULL) {
-		uint16_t host = section->hosts[rank];
+		uint32_t host = section->hosts[rank];
 
 		job->inside[rank] =
 			server_add_rank(net->servers[scenario_server_of(net->scenario, host)],
@@ -235,7 +235,7 @@ net_job_record(struct net *net, uint32_t job)
 const struct nic_job_op *
 net_job_ops(const struct net *net, uint32_t job, uint32_t rank, uint32_t iteration)
 {
-	uint16_t host = net->scenario->jobs[job].hosts[rank];
+	uint32_t host = net->scenario->jobs[job].hosts[rank];
 
 	return nic_job_ops(net->hosts[host - 1], (uint32_t)net->jobs->of[job].index[rank],
 			   iteration);
@@ -261,7 +261,7 @@ net_job_flow(const struct net *net, uint32_t job, uint32_t from, uint32_t to)
 struct job_member
 net_job_member(const struct net *net, uint32_t job, uint32_t rank)
 {
-	uint16_t host = net->scenario->jobs[job].hosts[rank];
+	uint32_t host = net->scenario->jobs[job].hosts[rank];
 
 	return (struct job_member){rank, net->hosts[host - 1],
 				   (uint32_t)net->jobs->of[job].index[rank]};

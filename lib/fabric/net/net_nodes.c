@@ -4,9 +4,9 @@
 #include "fabric/topology/host_list.h"
 
 uint64_t
-net_drain_rate(const struct scenario *s, uint16_t host)
+net_drain_rate(const struct scenario *s, uint32_t host)
 {
-	uint16_t slow[TOPOLOGY_MAX_HOSTS];
+	uint32_t slow[TOPOLOGY_MAX_HOSTS];
 	int32_t n = host_list_parse(s->topology, s->fabric.slow_hosts, slow);
 
 	for (int32_t i = 0; i < n; i++)
@@ -16,7 +16,7 @@ net_drain_rate(const struct scenario *s, uint16_t host)
 }
 
 struct nic_params
-net_host_params(const struct scenario *s, uint16_t host)
+net_host_params(const struct scenario *s, uint32_t host)
 {
 	const struct topology *t = s->topology;
 	struct nic_params p = s->nic;
@@ -33,7 +33,7 @@ net_host_params(const struct scenario *s, uint16_t host)
 }
 
 void
-net_poke_host(struct net *net, uint16_t host, uint64_t now_ns)
+net_poke_host(struct net *net, uint32_t host, uint64_t now_ns)
 {
 	const struct topology_end at = {topology_host_node(net->scenario->topology, host), 0};
 
@@ -57,9 +57,15 @@ net_watch_pauses(struct net *net, struct topology_end at, struct pfc_tx_watch wa
 }
 
 const struct node *
-net_tester(const struct net *net, uint16_t h)
+net_tester(const struct net *net, uint32_t h)
 {
 	return net->testers[h - 1];
+}
+
+struct net_memory
+net_memory(const struct net *net)
+{
+	return net->memory;
 }
 
 const struct scenario *
@@ -93,7 +99,7 @@ net_watch_drops(struct net *net, uint32_t i, struct node_drops *drops)
 }
 
 const struct node *
-net_host(const struct net *net, uint16_t h)
+net_host(const struct net *net, uint32_t h)
 {
 	return net->hosts[h - 1];
 }

@@ -111,7 +111,7 @@ link_of(const struct fabric_cable *cable, bool of_host, bool tagged)
 
 /* The links from one host to another. @return their number, or -ELOOP. */
 static int
-list_links(const struct scenario *s, const struct routes *routes, uint16_t from, uint16_t to,
+list_links(const struct scenario *s, const struct routes *routes, uint32_t from, uint32_t to,
 	   uint16_t udp_sport, struct ideal_link *links)
 {
 	const struct topology *t = s->topology;

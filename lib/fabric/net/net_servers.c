@@ -10,11 +10,11 @@ net_end_at(const struct net *net, struct topology_end at)
 {
 	const struct scenario *s = net->scenario;
 	uint32_t n_switches = s->topology->n_switches;
-	uint16_t host;
+	uint32_t host;
 
 	if (net->servers == NULL || at.node < n_switches)
 		return (struct fabric_end){.node = at.node, .port = at.port};
-	host = (uint16_t)(at.node - n_switches + 1);
+	host = at.node - n_switches + 1;
 	return (struct fabric_end){.node = n_switches + scenario_server_of(s, host),
 				   .port = scenario_nic_of(s, host)};
 }

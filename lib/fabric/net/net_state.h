@@ -28,6 +28,7 @@ struct net {
 	uint32_t messages_size;
 	struct net_after *after;
 	struct net_rounds *rounds;
+	struct net_memory memory;
 	uint8_t *down; /* per link, 1: excluded from routes; NULL: no link has changed */
 };
 
@@ -41,13 +42,13 @@ int net_reroute(struct net *net, const uint8_t *down);
 int net_change(struct net *net, const struct scenario_change *change, uint64_t now_ns);
 
 /** As fabric_poke(), of a host whose NIC was called. */
-void net_poke_host(struct net *net, uint16_t host, uint64_t now_ns);
+void net_poke_host(struct net *net, uint32_t host, uint64_t now_ns);
 
 /** The params of a host, except its number of QPs. */
-struct nic_params net_host_params(const struct scenario *s, uint16_t host);
+struct nic_params net_host_params(const struct scenario *s, uint32_t host);
 
 /** Drain rate of a host from [receiver]; 0: it is not slow. */
-uint64_t net_drain_rate(const struct scenario *s, uint16_t host);
+uint64_t net_drain_rate(const struct scenario *s, uint32_t host);
 
 /** Add the QPs of all flows, in the order of the file. @return 0, or -1 with why. */
 int net_create_flows(struct net *net, char *why, unsigned int why_size);

@@ -16,7 +16,7 @@
 struct turn {
 	uint64_t drawn;
 	uint32_t qp;
-	uint16_t host;
+	uint32_t host;
 	bool requester;
 	struct net_turn of;
 };

@@ -11,9 +11,9 @@
 #include "fabric/results/probe_state.h"
 
 /*
- * Jain, Chiu, Hawe 1984: (sum x)^2 / (n sum x^2). All hosts together send less than 2^52 bit/s
- * (4096 hosts of 800 Gb/s). The square of the sum times 10^6 has at most 124 bits. So has the sum
- * of the squares, which is at most the square of the sum, times n, which is at most 2^20.
+ * Jain, Chiu, Hawe 1984: (sum x)^2 / (n sum x^2). All hosts together send less than 2^56 bit/s
+ * (65536 hosts of 800 Gb/s), so the square of the sum has at most 112 bits. The sum of the squares
+ * has at most 96, since no host sends more than 2^40 bit/s; n is at most 2^20.
  */
 struct jain {
 	unsigned __int128 sum, squares;
@@ -33,6 +33,9 @@ jain_ppm(const struct jain *j)
 {
 	if (j->squares == 0)
 		return 0;
+	/* Times 10^6, the square of a large sum would not fit: 2^-16 of it is lost at most. */
+	if (j->sum >> 53 != 0)
+		return (uint32_t)((j->sum * j->sum >> 16) * 1000000 / (j->squares * j->n >> 16));
 	return (uint32_t)(j->sum * j->sum * 1000000 / (j->squares * j->n));
 }
 
@@ -285,7 +288,7 @@ frames_made(const struct probe *p)
 {
 	uint64_t n = probe_pause_frames(p);
 
-	for (uint16_t h = 1; h <= scenario_of(p)->topology->n_hosts; h++) {
+	for (uint32_t h = 1; h <= scenario_of(p)->topology->n_hosts; h++) {
 		const struct node *tester = net_tester(p->net, h);
 		uint32_t streams =
 			tester == NULL ? 0 : scenario_streams_of(scenario_of(p), h, NULL);
@@ -319,7 +322,7 @@ add_links(const struct net *net, const struct job_section *job, uint64_t *links_
 
 	for (uint32_t i = 0; i < servers->n; i++)
 		for (uint32_t rank = servers->first[i]; rank < servers->first[i + 1]; rank++) {
-			uint16_t host = job->hosts[rank];
+			uint32_t host = job->hosts[rank];
 
 			if (!used[host])
 				links_bps[i] += t->links[t->hosts[host - 1].link].cable.rate_bps;

@@ -40,7 +40,7 @@ add_path(struct ways *w, const struct routes *routes, const struct net_flow *flo
 	const struct scenario *s = net_scenario(w->net);
 	uint16_t udp_sport = roce_udp_sport(roce_flow_label(
 		SCENARIO_FIRST_QPN + flow->src_qp + qp, SCENARIO_FIRST_QPN + flow->dst_qp + qp));
-	uint16_t from = net_flow_sender(flow).host, to = net_flow_receiver(flow).host;
+	uint32_t from = net_flow_sender(flow).host, to = net_flow_receiver(flow).host;
 	struct path_hop hops[PATH_MAX_HOPS];
 	int n = path_find(s, routes, from, to, udp_sport, hops);
 	bool ok = add(w, (struct topology_end){topology_host_node(s->topology, from), 0});

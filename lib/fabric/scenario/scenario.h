@@ -2,8 +2,8 @@
 /*
  * Contents of a scenario file: the nodes of a fabric, and the traffic on it.
  *
- * Hosts are numbered from 1; host N has MAC 02:00:00:00:hh:ll, where hhll is N. With bridges, its
- * address is 10.0.hh.ll in one common subnet, or an address of its [interface]'s subnet. With
+ * Hosts are numbered from 1; host N has MAC 02:uu:00:00:hh:ll, where uuhhll is N. With bridges, its
+ * address is 10.uu.hh.ll in one common subnet, or an address of its [interface]'s subnet. With
  * routers, the switches that have hosts get the subnets 10.0.0.0/24, 10.0.1.0/24 and so on (/23
  * or /22 if one of them has more than 253 hosts), in
  * which .1 is the switch and .2 its first host. With ip_version = 6, addresses are those of IPv4
@@ -59,7 +59,7 @@ enum fabric_ip_version { FABRIC_IPV4, FABRIC_IPV6 };
 
 struct fabric_params {
 	int topology; /* enum topology_shape */
-	uint16_t hosts;
+	uint32_t hosts;
 	uint16_t switches, leaves, spines, fat_tree_k, groups;
 	uint16_t nics_per_server;
 	uint64_t server_rate_bps, server_delay_ns;
@@ -76,6 +76,7 @@ struct fabric_params {
 	uint64_t fluid_ns; /* the fluid model beside packets: simulated time; 0: off */
 	uint64_t sample_ns;
 	bool messages_csv;
+	uint32_t flow_rows; /* flows with rows in results.json and the CSV files */
 	char size_edges[FLOW_HOSTS_CHARS + 1]; /* "none": equal shares */
 	/* from size_edges, by scenario_resolve() */
 	uint64_t edges[SCENARIO_MAX_EDGES];
@@ -96,8 +97,8 @@ enum flow_pattern {
 };
 
 struct flow_pair {
-	uint16_t src, dst;     /* host numbers */
-	uint16_t from, to;     /* of a job: ranks */
+	uint32_t src, dst;     /* host numbers */
+	uint32_t from, to;     /* of a job: ranks */
 	uint64_t bytes, at_ns; /* of a trace: its message and start time */
 	/* of a large trace, and of READs with a QP per message: its messages; bytes is then the
 	 * largest, at_ns the first start */
@@ -124,7 +125,7 @@ enum flow_qp_per_message {
 
 /* A message that has QPs of its own: of a large trace, or of an open loop. */
 struct flow_message {
-	uint16_t src, dst;
+	uint32_t src, dst;
 	uint32_t row;   /* of a trace: its number in the file, from 0 on */
 	uint32_t parts; /* equal messages of the same QP: it has more than WORKLOAD_MAX_BYTES */
 	uint32_t bytes; /* of each part */
@@ -182,7 +183,7 @@ struct job_section {
 	JOB_KEYS_EMBED;
 	struct job_graph graph; /* from goal, by its reader; else set by scenario_resolve() */
 	/* set by scenario_resolve() */
-	uint16_t *hosts;  /* by rank */
+	uint32_t *hosts;  /* by rank */
 	bool shares_nics; /* several ranks are on one host */
 	struct collective_servers
 		servers; /* that have ranks, in order; n is 0: they do not matter */
@@ -389,29 +390,29 @@ int scenario_reserve_switches(struct scenario *s, uint32_t n);
  */
 uint64_t scenario_backing_frames(const struct scenario *s);
 
-void scenario_host_mac(uint16_t host, uint8_t mac[6]);
+void scenario_host_mac(uint32_t host, uint8_t mac[6]);
 /** Address of place n in the subnet of a switch's hosts; place 1 is the router. */
 uint32_t scenario_subnet_address(const struct scenario *s, uint32_t subnet, uint32_t place);
 /** The address of the fabric's IP version for one of IPv4. */
 struct field_ip scenario_address(const struct scenario *s, uint32_t ipv4);
 /** The scenario must be resolved. */
-struct field_ip scenario_host_ip(const struct scenario *s, uint16_t host);
+struct field_ip scenario_host_ip(const struct scenario *s, uint32_t host);
 /** Set the NIC's address of the fabric's IP version. */
-void scenario_set_nic_ip(const struct scenario *s, uint16_t host, struct nic_params *params);
-uint16_t scenario_host_domain(const struct scenario *s, uint16_t host);
+void scenario_set_nic_ip(const struct scenario *s, uint32_t host, struct nic_params *params);
+uint16_t scenario_host_domain(const struct scenario *s, uint32_t host);
 void scenario_router_mac(uint32_t sw, uint8_t mac[6]);
 /** First destination MAC of a host's frames to a peer: the peer itself, or the host's router. */
-void scenario_next_hop_mac(const struct scenario *s, uint16_t host, uint16_t peer, uint8_t mac[6]);
+void scenario_next_hop_mac(const struct scenario *s, uint32_t host, uint32_t peer, uint8_t mac[6]);
 
 /* Servers are numbered from 0; of a host from 1 on. */
 static inline uint32_t
-scenario_server_of(const struct scenario *s, uint16_t host)
+scenario_server_of(const struct scenario *s, uint32_t host)
 {
 	return (host - 1u) / s->fabric.nics_per_server;
 }
 
 static inline uint16_t
-scenario_nic_of(const struct scenario *s, uint16_t host)
+scenario_nic_of(const struct scenario *s, uint32_t host)
 {
 	return (uint16_t)((host - 1u) % s->fabric.nics_per_server);
 }
@@ -442,7 +443,7 @@ scenario_is_pair(const struct scenario *s, const struct job_section *job, uint32
 }
 
 /** The host that sends the data of a pair: of a READ, the one that is asked. */
-uint16_t scenario_sender(const struct flow_params *flow, uint32_t pair);
+uint32_t scenario_sender(const struct flow_params *flow, uint32_t pair);
 
 /** Choice of an algorithm (cc.h) for a pair: of the flow, or of the host that sends its data. */
 int scenario_cc_choice(const struct scenario *s, const struct flow_params *flow, uint32_t pair);
@@ -455,7 +456,7 @@ uint32_t scenario_flow_pairs(const struct scenario *s);
  * depends on the host.
  */
 uint64_t scenario_flow_seed(const struct scenario *s, const struct flow_params *flow,
-			    uint16_t host);
+			    uint32_t host);
 
 /** The open loops of a pair that shares QPs, of which there are qp_count. */
 void scenario_open_loops(const struct scenario *s, const struct flow_params *flow,
@@ -481,9 +482,9 @@ uint32_t scenario_pair_qps(const struct flow_params *flow, uint32_t pair);
  * The streams that a host sends, in the order of the file; their index counts all streams of the
  * fabric. @param out  NULL: only count. @return their number.
  */
-uint32_t scenario_streams_of(const struct scenario *s, uint16_t host, struct tester_stream *out);
+uint32_t scenario_streams_of(const struct scenario *s, uint32_t host, struct tester_stream *out);
 /** Does the host send or receive streams? */
-bool scenario_is_tester(const struct scenario *s, uint16_t host);
+bool scenario_is_tester(const struct scenario *s, uint32_t host);
 
 /** Name of one pair of the flow in results. @return text. */
 const char *scenario_flow_title(const struct flow_params *flow, uint32_t pair,

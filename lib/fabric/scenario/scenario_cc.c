@@ -19,7 +19,7 @@ const unsigned int host_section_fields_n = ARRAY_LEN(host_section_fields);
 int
 scenario_give_hosts(struct scenario *s, struct scenario_fault *fault)
 {
-	uint16_t hosts[TOPOLOGY_MAX_HOSTS], of[TOPOLOGY_MAX_HOSTS + 1] = {0};
+	uint32_t hosts[TOPOLOGY_MAX_HOSTS], of[TOPOLOGY_MAX_HOSTS + 1] = {0};
 	char expected[FLOW_NAME_CHARS + 64];
 
 	for (uint32_t i = 0; i < s->n_host_sections; i++) {
@@ -36,14 +36,14 @@ scenario_give_hosts(struct scenario *s, struct scenario_fault *fault)
 					 s->host_sections[of[hosts[k]] - 1].name);
 				return scenario_refuse(fault, "host", h->name, "hosts", expected);
 			}
-			of[hosts[k]] = (uint16_t)(i + 1);
+			of[hosts[k]] = i + 1;
 			s->hosts[hosts[k] - 1].cc = (uint8_t)h->cc;
 		}
 	}
 	return 0;
 }
 
-uint16_t
+uint32_t
 scenario_sender(const struct flow_params *flow, uint32_t pair)
 {
 	const struct flow_pair *p = &flow->pairs[pair];

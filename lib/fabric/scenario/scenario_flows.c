@@ -14,7 +14,7 @@
 /* Read the hosts of one key. @return their number, or -EINVAL with fault filled in. */
 static int32_t
 read_hosts(const struct scenario *s, const struct flow_params *flow, const char *key,
-	   const char *list, uint16_t *out, struct scenario_fault *fault)
+	   const char *list, uint32_t *out, struct scenario_fault *fault)
 {
 	int32_t n = host_list_parse(s->topology, list, out);
 	char expected[64];
@@ -30,16 +30,16 @@ read_hosts(const struct scenario *s, const struct flow_params *flow, const char 
 }
 
 static void
-add_pair(struct flow_params *flow, uint16_t src, uint16_t dst)
+add_pair(struct flow_params *flow, uint32_t src, uint32_t dst)
 {
 	flow->pairs[flow->n_pairs++] = (struct flow_pair){.src = src, .dst = dst};
 }
 
 static int
-pair_to_dst(const struct scenario *s, struct flow_params *flow, const uint16_t *src, uint32_t n,
+pair_to_dst(const struct scenario *s, struct flow_params *flow, const uint32_t *src, uint32_t n,
 	    struct scenario_fault *fault)
 {
-	uint16_t dst[TOPOLOGY_MAX_HOSTS];
+	uint32_t dst[TOPOLOGY_MAX_HOSTS];
 	int32_t n_dst = read_hosts(s, flow, "dst", flow->dst, dst, fault);
 
 	if (n_dst < 0)
@@ -57,14 +57,14 @@ pair_to_dst(const struct scenario *s, struct flow_params *flow, const uint16_t *
 
 /* A uniformly random cycle through all hosts (Sattolo 1986), so that no host sends to itself. */
 static void
-shuffle(uint16_t *hosts, uint32_t n, uint64_t seed, uint64_t stream)
+shuffle(uint32_t *hosts, uint32_t n, uint64_t seed, uint64_t stream)
 {
 	struct prng rnd;
 
 	prng_seed(&rnd, seed, stream);
 	for (uint32_t i = n - 1; i > 0; i--) {
 		uint32_t other = (uint32_t)prng_below(&rnd, i);
-		uint16_t host = hosts[i];
+		uint32_t host = hosts[i];
 
 		hosts[i] = hosts[other];
 		hosts[other] = host;
@@ -72,10 +72,10 @@ shuffle(uint16_t *hosts, uint32_t n, uint64_t seed, uint64_t stream)
 }
 
 static void
-pair_permutation(const struct scenario *s, struct flow_params *flow, const uint16_t *src,
+pair_permutation(const struct scenario *s, struct flow_params *flow, const uint32_t *src,
 		 uint32_t n)
 {
-	uint16_t dst[TOPOLOGY_MAX_HOSTS];
+	uint32_t dst[TOPOLOGY_MAX_HOSTS];
 
 	memcpy(dst, src, n * sizeof(*dst));
 	shuffle(dst, n, s->fabric.seed, flow->seed);
@@ -84,7 +84,7 @@ pair_permutation(const struct scenario *s, struct flow_params *flow, const uint1
 }
 
 static void
-pair_all(struct flow_params *flow, const uint16_t *src, uint32_t n)
+pair_all(struct flow_params *flow, const uint32_t *src, uint32_t n)
 {
 	/* In rounds, in which all hosts have different destinations (net/net_turns.c). */
 	for (uint32_t step = 1; step < n; step++)
@@ -176,7 +176,7 @@ check_keys(const struct flow_params *flow, struct scenario_fault *fault)
 static int
 pair_hosts(const struct scenario *s, struct flow_params *flow, struct scenario_fault *fault)
 {
-	uint16_t src[TOPOLOGY_MAX_HOSTS];
+	uint32_t src[TOPOLOGY_MAX_HOSTS];
 	int32_t n;
 
 	if (flow->pattern == FLOW_JOB)
@@ -211,7 +211,7 @@ pair_hosts(const struct scenario *s, struct flow_params *flow, struct scenario_f
 }
 
 static uint64_t
-link_rate_bps(const struct topology *t, uint16_t host)
+link_rate_bps(const struct topology *t, uint32_t host)
 {
 	return t->links[t->hosts[host - 1].link].cable.rate_bps;
 }

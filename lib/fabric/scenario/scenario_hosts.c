@@ -99,7 +99,7 @@ place_bridged(struct scenario *s, struct scenario_fault *fault)
 	if (s->fabric.ip_version == FABRIC_IPV6 && t->n_interfaces > 0)
 		rc = scenario_refuse(fault, "interface", t->interfaces[0].name, NULL,
 				     "no interface with ip_version = 6, or forwarding = l3");
-	for (uint16_t n = 1; rc == 0 && n <= s->topology->n_hosts; n++) {
+	for (uint32_t n = 1; rc == 0 && n <= s->topology->n_hosts; n++) {
 		struct scenario_host *host = &s->hosts[n - 1];
 		const struct sw_interface *interface;
 		struct route_prefix subnet;
@@ -239,7 +239,7 @@ format_domain(char *text, size_t size, uint16_t domain)
 
 /* Routers may be in several parts that no link joins. */
 static bool
-is_routed(const struct scenario *s, uint16_t a, uint16_t b)
+is_routed(const struct scenario *s, uint32_t a, uint32_t b)
 {
 	uint32_t from = s->topology->hosts[a - 1].sw, to = s->topology->hosts[b - 1].sw;
 	struct port_set ways;
@@ -315,7 +315,7 @@ scenario_add_neighbors(const struct scenario *s, struct sw_tables *tables)
 	if (given.n_neighbors > 0)
 		memcpy(tables->neighbors, given.neighbors,
 		       given.n_neighbors * sizeof(*tables->neighbors));
-	for (uint16_t h = 1; h <= s->topology->n_hosts; h++) {
+	for (uint32_t h = 1; h <= s->topology->n_hosts; h++) {
 		struct sw_neighbor *neighbor = &tables->neighbors[tables->n_neighbors];
 
 		if (!s->hosts[h - 1].routed)

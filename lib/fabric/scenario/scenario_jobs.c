@@ -11,9 +11,6 @@
 #include "fabric/topology/host_list.h"
 #include "job/job_relay.h"
 
-/* Of a job. */
-#define MOST_RANKS 16384
-
 /* clang-format off */
 const struct field job_section_fields[] = {
 	{FIELD_OF(struct job_section, ranks), .type = FIELD_STR, .min = 1, .max = FLOW_HOSTS_CHARS,
@@ -71,8 +68,8 @@ read_nics(const struct scenario *s, const struct job_section *job, uint16_t *nic
  * @param hosts  n of the list; gets those of the ranks. @return their number, or -EINVAL.
  */
 static int32_t
-place_on_servers(const struct scenario *s, const struct job_section *job, const uint16_t *list,
-		 int32_t n, uint16_t *hosts, uint32_t room)
+place_on_servers(const struct scenario *s, const struct job_section *job, const uint32_t *list,
+		 int32_t n, uint32_t *hosts, uint32_t room)
 {
 	bool by_table = strcmp(job->rank_nics, "none") != 0;
 	uint16_t nics[1024];
@@ -88,17 +85,16 @@ place_on_servers(const struct scenario *s, const struct job_section *job, const 
 		for (uint32_t r = 0; r < job->ranks_per_server; r++) {
 			if (n_ranks == room)
 				return -E2BIG;
-			hosts[n_ranks++] = by_table
-						   ? (uint16_t)(server * s->fabric.nics_per_server +
-								nics[r] + 1)
-						   : list[i + (int32_t)(r % (uint32_t)(next - i))];
+			hosts[n_ranks++] =
+				by_table ? (server * s->fabric.nics_per_server + nics[r] + 1)
+					 : list[i + (int32_t)(r % (uint32_t)(next - i))];
 		}
 	}
 	return (int32_t)n_ranks;
 }
 
 static bool
-shares_nics(const uint16_t *hosts, uint32_t n)
+shares_nics(const uint32_t *hosts, uint32_t n)
 {
 	bool used[TOPOLOGY_MAX_HOSTS + 1] = {0};
 
@@ -112,7 +108,7 @@ shares_nics(const uint16_t *hosts, uint32_t n)
 
 /* The first rank of each server of the job. @return 0 or -ENOMEM. */
 static int
-count_servers(const struct scenario *s, struct job_section *job, const uint16_t *hosts, uint32_t n)
+count_servers(const struct scenario *s, struct job_section *job, const uint32_t *hosts, uint32_t n)
 {
 	uint32_t *first = malloc((n + 1) * sizeof(*first)), n_servers = 0;
 	uint32_t n_ranks = job_keys_has_file(&job->keys) ? job->graph.n_ranks : n;
@@ -142,7 +138,7 @@ scenario_has_servers(const struct scenario *s)
 static int
 place_ranks(const struct scenario *s, struct job_section *job, struct scenario_fault *fault)
 {
-	uint16_t list[TOPOLOGY_MAX_HOSTS], hosts[MOST_RANKS];
+	uint32_t list[TOPOLOGY_MAX_HOSTS], hosts[JOB_MAX_RANKS];
 	int32_t n = host_list_parse(s->topology, job->ranks, list);
 	char expected[128];
 
@@ -156,10 +152,10 @@ place_ranks(const struct scenario *s, struct job_section *job, struct scenario_f
 		return scenario_refuse(fault, "job", job->name, "rank_nics",
 				       "none without ranks_per_server");
 	if (job->ranks_per_server > 0)
-		n = place_on_servers(s, job, list, n, hosts, MOST_RANKS);
+		n = place_on_servers(s, job, list, n, hosts, JOB_MAX_RANKS);
 	if (n == -E2BIG)
 		return scenario_refuse(fault, "job", job->name, "ranks_per_server",
-				       "16384 ranks at most on all servers");
+				       "65536 ranks at most on all servers");
 	if (n < 0) {
 		snprintf(expected, sizeof(expected),
 			 "none, or %u NICs of a server, each from 0 to %u", job->ranks_per_server,
@@ -224,7 +220,7 @@ static uint32_t
 relay_of(const void *arg, uint32_t from, uint32_t to)
 {
 	const struct rail_ranks *r = arg;
-	uint16_t host = r->job->hosts[from];
+	uint32_t host = r->job->hosts[from];
 	uint32_t server = scenario_server_of(r->s, host);
 	uint16_t rail = scenario_nic_of(r->s, r->job->hosts[to]);
 
@@ -280,8 +276,8 @@ add_pairs(const struct scenario *s, const struct job_section *job, struct flow_p
 				flow->pairs[flow->n_pairs++] = (struct flow_pair){
 					.src = job->hosts[rank],
 					.dst = job->hosts[g->ranks[rank].peers[i].rank],
-					.from = (uint16_t)rank,
-					.to = (uint16_t)g->ranks[rank].peers[i].rank};
+					.from = rank,
+					.to = g->ranks[rank].peers[i].rank};
 	return 0;
 }
 

@@ -60,7 +60,7 @@ scenario_group_messages(struct flow_params *flow, struct flow_message *messages,
 }
 
 uint64_t
-scenario_flow_seed(const struct scenario *s, const struct flow_params *flow, uint16_t host)
+scenario_flow_seed(const struct scenario *s, const struct flow_params *flow, uint32_t host)
 {
 	return flow->seed + (s->fabric.seed << 32) + ((uint64_t)host << 16);
 }

@@ -11,9 +11,11 @@
 #define STAGE_SEED(stage) ((stage) == 0 ? 0u : 15u * (stage)-5u)
 
 void
-scenario_host_mac(uint16_t host, uint8_t mac[6])
+scenario_host_mac(uint32_t host, uint8_t mac[6])
 {
-	const uint8_t m[6] = {0x02, 0, 0, 0, (uint8_t)(host >> 8), (uint8_t)host};
+	/* The addresses of switches have 0 in the second byte and not in the fourth. */
+	const uint8_t m[6] = {0x02, (uint8_t)(host >> 16), 0,
+			      0,    (uint8_t)(host >> 8),  (uint8_t)host};
 
 	memcpy(mac, m, sizeof(m));
 }
@@ -36,13 +38,13 @@ scenario_address(const struct scenario *s, uint32_t ipv4)
 }
 
 struct field_ip
-scenario_host_ip(const struct scenario *s, uint16_t host)
+scenario_host_ip(const struct scenario *s, uint32_t host)
 {
 	return s->hosts[host - 1].ip;
 }
 
 void
-scenario_set_nic_ip(const struct scenario *s, uint16_t host, struct nic_params *params)
+scenario_set_nic_ip(const struct scenario *s, uint32_t host, struct nic_params *params)
 {
 	struct field_ip ip = scenario_host_ip(s, host);
 
@@ -50,13 +52,13 @@ scenario_set_nic_ip(const struct scenario *s, uint16_t host, struct nic_params *
 }
 
 uint16_t
-scenario_host_domain(const struct scenario *s, uint16_t host)
+scenario_host_domain(const struct scenario *s, uint32_t host)
 {
 	return s->hosts[host - 1].domain;
 }
 
 void
-scenario_next_hop_mac(const struct scenario *s, uint16_t host, uint16_t peer, uint8_t mac[6])
+scenario_next_hop_mac(const struct scenario *s, uint32_t host, uint32_t peer, uint8_t mac[6])
 {
 	uint32_t sw = s->topology->hosts[host - 1].sw;
 
@@ -97,7 +99,7 @@ scenario_ecmp_seed(const struct scenario *s, uint32_t sw)
 }
 
 static struct stream_ends
-ends_of(const struct scenario *s, const struct stream_params *p, uint16_t host)
+ends_of(const struct scenario *s, const struct stream_params *p, uint32_t host)
 {
 	static const uint8_t none[6];
 	struct stream_ends ends = {.src_ip = scenario_host_ip(s, host),
@@ -111,7 +113,7 @@ ends_of(const struct scenario *s, const struct stream_params *p, uint16_t host)
 }
 
 static void
-make_stream(const struct scenario *s, const struct stream_params *p, uint16_t host,
+make_stream(const struct scenario *s, const struct stream_params *p, uint32_t host,
 	    struct tester_stream *out)
 {
 	const struct topology_link *link = &s->topology->links[s->topology->hosts[host - 1].link];
@@ -131,7 +133,7 @@ make_stream(const struct scenario *s, const struct stream_params *p, uint16_t ho
 }
 
 uint32_t
-scenario_streams_of(const struct scenario *s, uint16_t host, struct tester_stream *out)
+scenario_streams_of(const struct scenario *s, uint32_t host, struct tester_stream *out)
 {
 	uint32_t index = 0, n = 0;
 
@@ -149,7 +151,7 @@ scenario_streams_of(const struct scenario *s, uint16_t host, struct tester_strea
 }
 
 bool
-scenario_is_tester(const struct scenario *s, uint16_t host)
+scenario_is_tester(const struct scenario *s, uint32_t host)
 {
 	for (uint32_t i = 0; i < s->n_streams; i++)
 		if (s->streams[i].to == host)

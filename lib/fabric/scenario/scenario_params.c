@@ -18,7 +18,7 @@ const struct field fabric_fields[] = {
 		 "paper; leaf_spine; fat_tree; rail_optimized: a leaf for each rail of a group of "
 		 "servers, and spines; rail_only: a switch for each rail, and no spine; graph: as in "
 		 "[switch NAME] and [link NAME]"},
-	{FIELD_OF(struct fabric_params, hosts), .type = FIELD_U16, .min = 2,
+	{FIELD_OF(struct fabric_params, hosts), .type = FIELD_U32, .min = 2,
 	 .max = TOPOLOGY_MAX_HOSTS, .def = "5",
 	 .help = "number of hosts, spread evenly over the switches with hosts; graph: sum "
 		 "of hosts of all [switch NAME]"},
@@ -29,7 +29,7 @@ const struct field fabric_fields[] = {
 	{FIELD_OF(struct fabric_params, spines), .type = FIELD_U16, .min = 1, .max = SW_MAX_PORTS,
 	 .def = "2",
 	 .help = "leaf_spine, rail_optimized: number of spines (switches that connect all leaves)"},
-	{FIELD_OF(struct fabric_params, fat_tree_k), .type = FIELD_U16, .min = 2, .max = 32,
+	{FIELD_OF(struct fabric_params, fat_tree_k), .type = FIELD_U16, .min = 2, .max = 64,
 	 .def = "4",
 	 .help = "fat_tree: number of pods k, even; each pod has k/2 edge and k/2 aggregation "
 		 "switches"},
@@ -97,6 +97,11 @@ const struct field fabric_fields[] = {
 	{FIELD_OF(struct fabric_params, messages_csv), .type = FIELD_BOOL, .def = "on",
 	 .help = "with --out: write a row for each completed message to messages.csv, about 90 "
 		 "bytes each"},
+	{FIELD_OF(struct fabric_params, flow_rows), .type = FIELD_U32, .max = 16000000,
+	 .def = "100000",
+	 .help = "largest number of flows (pairs of hosts) that results.json, flows.csv and times.csv "
+		 "list: a row of results.json takes 7 KB of memory while it is written; the sums have "
+		 "all flows"},
 	{FIELD_OF(struct fabric_params, size_edges), .type = FIELD_STR, .min = 1,
 	 .max = FLOW_HOSTS_CHARS, .def = "none",
 	 .help = "slowdown by message size: upper ends of the sizes of each bucket, such as "

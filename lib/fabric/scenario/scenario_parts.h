@@ -34,6 +34,12 @@ int scenario_qp_per_message(const struct scenario *s, struct flow_params *flow,
  */
 void scenario_group_messages(struct flow_params *flow, struct flow_message *messages, uint32_t n);
 
+/**
+ * May frames have addresses that no host and no switch has: those of streams, and of events that
+ * send or corrupt frames?
+ */
+bool scenario_has_strangers(const struct scenario *s);
+
 /** Check the sections of ports against the topology. @return 0, or -EINVAL with fault filled in. */
 int scenario_check_ports(const struct scenario *s, struct scenario_fault *fault);
 

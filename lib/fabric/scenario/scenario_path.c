@@ -22,7 +22,7 @@ nth_port(const struct port_set *ports, uint32_t n)
 }
 
 int
-path_find(const struct scenario *s, const struct routes *routes, uint16_t from, uint16_t to,
+path_find(const struct scenario *s, const struct routes *routes, uint32_t from, uint32_t to,
 	  uint16_t udp_sport, struct path_hop hops[PATH_MAX_HOPS])
 {
 	const struct topology *t = s->topology;

@@ -24,7 +24,7 @@ struct path_hop {
  * @return           Number of hops, at least 1, or -ELOOP: more than PATH_MAX_HOPS, which static
  *                   routes can cause.
  */
-int path_find(const struct scenario *s, const struct routes *routes, uint16_t from, uint16_t to,
+int path_find(const struct scenario *s, const struct routes *routes, uint32_t from, uint32_t to,
 	      uint16_t udp_sport, struct path_hop hops[PATH_MAX_HOPS]);
 
 /**

@@ -59,7 +59,7 @@ check_flow(const struct scenario *s, const struct flow_params *flow, struct scen
 static int
 check_stream(const struct scenario *s, struct stream_params *stream, struct scenario_fault *fault)
 {
-	uint16_t hosts[TOPOLOGY_MAX_HOSTS];
+	uint32_t hosts[TOPOLOGY_MAX_HOSTS];
 	int32_t n = host_list_parse(s->topology, stream->dst, hosts);
 
 	if (n != 1)
@@ -166,10 +166,22 @@ sends_frames(const struct scenario *s)
 	return false;
 }
 
+bool
+scenario_has_strangers(const struct scenario *s)
+{
+	/* The tables of a switch keep their sizes when an event sets keys. */
+	if (s->before != NULL)
+		return scenario_has_strangers(s->before);
+	for (uint32_t i = 0; i < s->n_events; i++)
+		if (s->events[i].action == EVENT_CORRUPT)
+			return true;
+	return s->n_streams > 0 || sends_frames(s);
+}
+
 static int
 check_fabric(struct scenario *s, struct scenario_fault *fault)
 {
-	uint16_t hosts[TOPOLOGY_MAX_HOSTS];
+	uint32_t hosts[TOPOLOGY_MAX_HOSTS];
 
 	if (s->fabric.measure_from_ns >= s->fabric.duration_ns)
 		return scenario_refuse(fault, "fabric", "", "measure_from_ns",

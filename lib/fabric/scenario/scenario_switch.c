@@ -21,6 +21,12 @@
  */
 #define KEY_STREAM 1
 
+/*
+ * Room in the tables of a router whose stations are all known: for those, twice, and for this
+ * number. In a large fabric the room that a switch has by default takes more memory than all else.
+ */
+#define SPARE_ENTRIES 64u
+
 struct build {
 	const struct scenario *s;
 	uint32_t sw;
@@ -167,7 +173,7 @@ add_neighbors(const struct build *b)
 	for (uint16_t p = 0; p < sw->n_ports; p++) {
 		struct sw_neighbor *n = &tables->neighbors[tables->n_neighbors++];
 		struct topology_end peer = topology_peer(t, b->sw, p);
-		uint16_t host = (uint16_t)(peer.node - t->n_switches + 1);
+		uint32_t host = peer.node - t->n_switches + 1;
 		struct sw_static_mac *mac;
 		char address[FIELD_IP_CHARS];
 		struct field_ip ip;
@@ -247,6 +253,11 @@ make_router(const struct build *b)
 		return -ENOMEM;
 	add_interfaces(b);
 	add_neighbors(b);
+	if (!scenario_has_strangers(b->s)) {
+		b->out->fdb_entries = RTE_MIN(b->out->fdb_entries, SPARE_ENTRIES + 2u * n_ports);
+		b->out->router.neighbor_entries =
+			RTE_MIN(b->out->router.neighbor_entries, SPARE_ENTRIES + 2u * n_ports);
+	}
 	return add_routes(b);
 }
 
@@ -304,7 +315,7 @@ scenario_switch_release(const struct scenario *s, struct sw_params *params)
 static struct sw_params *
 params_without_tables(const struct scenario *s, uint32_t sw)
 {
-	struct sw_params *params = calloc(1, sizeof(*params));
+	struct sw_params *params = malloc(sizeof(*params));
 
 	if (params == NULL)
 		return NULL;

@@ -72,7 +72,7 @@ add_graph_switches(const struct scenario *s, struct topology *t, struct scenario
 		hosts += s->switches[i].hosts;
 		if (topology_add_switch(t, s->switches[i].name, s->switches[i].stage) < 0)
 			return scenario_refuse(fault, "switch", s->switches[i].name, NULL,
-					       "a name of its own, and at most 4096 switches");
+					       "a name of its own, and at most 8192 switches");
 	}
 	snprintf(sum, sizeof(sum), "%u, the sum over all [switch NAME]", hosts);
 	if (hosts != s->fabric.hosts)
@@ -116,7 +116,7 @@ change_host_links(const struct scenario *s, uint32_t index)
 	const struct link_section *section = &s->links[index];
 	char list[LINK_ENDS_CHARS + 1], name[LINK_ENDS_CHARS + 1], rest[2];
 	struct topology *t = s->topology;
-	uint16_t hosts[TOPOLOGY_MAX_HOSTS];
+	uint32_t hosts[TOPOLOGY_MAX_HOSTS];
 	int64_t sw;
 	int32_t n;
 

@@ -32,8 +32,8 @@ struct stream_params {
 	uint64_t start_ns, stop_ns;
 	bool obey_pause;
 	/* set by scenario_resolve() from src and dst */
-	uint16_t to;
-	uint16_t *from; /* n_from hosts */
+	uint32_t to;
+	uint32_t *from; /* n_from hosts */
 	uint32_t n_from;
 };
 

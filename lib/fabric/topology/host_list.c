@@ -9,7 +9,7 @@
 /* Hosts selected by an item: each step-th of n consecutive ones, of all or of a switch. */
 struct choice {
 	int64_t sw; /* -1: of all */
-	uint16_t first, n, step;
+	uint32_t first, n, step;
 };
 
 /* Parse a number from 1 on, with or without a leading h. @return the rest of the text, or NULL. */
@@ -45,9 +45,9 @@ choose(const char *text, bool may_h, struct choice from, struct choice *out)
 	if (last > from.n)
 		return -ERANGE;
 	*out = (struct choice){.sw = from.sw,
-			       .first = (uint16_t)first,
-			       .n = (uint16_t)(last - first + 1),
-			       .step = (uint16_t)(step < last ? step : last)};
+			       .first = first,
+			       .n = last - first + 1,
+			       .step = step < last ? step : last};
 	return 0;
 }
 
@@ -65,7 +65,7 @@ hosts_of_switch(const struct topology *t, const char *name, struct choice *out)
 static int
 parse_item(const struct topology *t, char *item, struct choice *out)
 {
-	const struct choice all = {.sw = -1, .first = 1, .n = (uint16_t)t->n_hosts};
+	const struct choice all = {.sw = -1, .first = 1, .n = t->n_hosts};
 	char *slash = strchr(item, '/');
 	struct choice on_switch;
 	int rc;
@@ -130,7 +130,7 @@ parse_items(const struct topology *t, const char *list, bool *chosen)
 }
 
 int32_t
-host_list_parse(const struct topology *t, const char *list, uint16_t *out)
+host_list_parse(const struct topology *t, const char *list, uint32_t *out)
 {
 	bool chosen[TOPOLOGY_MAX_HOSTS + 1] = {0};
 	int32_t n = 0;
@@ -142,6 +142,6 @@ host_list_parse(const struct topology *t, const char *list, uint16_t *out)
 		rc = parse_items(t, list, chosen);
 	for (uint32_t h = 1; rc == 0 && h <= t->n_hosts; h++)
 		if (chosen[h])
-			out[n++] = (uint16_t)h;
+			out[n++] = h;
 	return rc < 0 ? rc : n;
 }

@@ -21,6 +21,6 @@
  * @return     Number of hosts; -EINVAL: malformed; -ERANGE: no such host or switch, or a switch
  *             without hosts.
  */
-int32_t host_list_parse(const struct topology *t, const char *list, uint16_t *out);
+int32_t host_list_parse(const struct topology *t, const char *list, uint32_t *out);
 
 #endif

@@ -37,8 +37,7 @@ spread_hosts(struct builder *b, uint32_t first, uint32_t n)
 	for (uint32_t i = 0; b->rc == 0 && i < n; i++) {
 		uint32_t begin = (i * hosts + n - 1) / n, end = ((i + 1) * hosts + n - 1) / n;
 
-		b->rc = topology_add_hosts(b->t, first + i, (uint16_t)(end - begin),
-					   &b->params->host_cable);
+		b->rc = topology_add_hosts(b->t, first + i, end - begin, &b->params->host_cable);
 	}
 }
 

@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/threads/pages.h"
+
+#define SWITCHES_BYTES (TOPOLOGY_MAX_SWITCHES * sizeof(struct topology_switch))
+
 const char *const topology_words[] = {"star",       "dumbbell", "parking_lot",    "testbed",
 				      "leaf_spine", "fat_tree", "rail_optimized", "rail_only",
 				      "graph",      NULL};
@@ -13,7 +17,15 @@ const char *const topology_words[] = {"star",       "dumbbell", "parking_lot",  
 struct topology *
 topology_create(void)
 {
-	return calloc(1, sizeof(struct topology));
+	struct topology *t = calloc(1, sizeof(*t));
+
+	if (t != NULL)
+		t->switches = pages_alloc_sparse(SWITCHES_BYTES);
+	if (t != NULL && t->switches == NULL) {
+		free(t);
+		return NULL;
+	}
+	return t;
 }
 
 void
@@ -23,7 +35,8 @@ topology_destroy(struct topology *t)
 		return;
 	free(t->links);
 	free(t->hosts);
-	free(t->switches);
+	names_free(&t->names);
+	pages_free(t->switches, SWITCHES_BYTES);
 	free(t);
 }
 
@@ -41,19 +54,16 @@ room_for_one(void *items, uint32_t n, size_t item_bytes)
 int64_t
 topology_add_switch(struct topology *t, const char *name, uint8_t stage)
 {
-	struct topology_switch *switches;
+	struct topology_switch *sw = &t->switches[t->n_switches];
 
 	if (t->n_switches == TOPOLOGY_MAX_SWITCHES || strlen(name) > TOPOLOGY_NAME_CHARS)
 		return -ENOSPC;
-	for (uint32_t i = 0; i < t->n_switches; i++)
-		if (strcmp(t->switches[i].name, name) == 0)
-			return -EEXIST;
-	switches = room_for_one(t->switches, t->n_switches, sizeof(*switches));
-	if (switches == NULL)
+	if (names_find(&t->names, name) != NAMES_NONE)
+		return -EEXIST;
+	sw->stage = stage;
+	strcpy(sw->name, name);
+	if (names_add(&t->names, sw->name) == NAMES_NONE)
 		return -ENOMEM;
-	t->switches = switches;
-	switches[t->n_switches] = (struct topology_switch){.stage = stage};
-	strcpy(switches[t->n_switches].name, name);
 	return t->n_switches++;
 }
 
@@ -88,11 +98,11 @@ add_link(struct topology *t, uint32_t a, uint32_t b, const struct fabric_cable *
 }
 
 int
-topology_add_hosts(struct topology *t, uint32_t sw, uint16_t n, const struct fabric_cable *cable)
+topology_add_hosts(struct topology *t, uint32_t sw, uint32_t n, const struct fabric_cable *cable)
 {
 	int rc = 0;
 
-	for (uint16_t i = 0; rc == 0 && i < n; i++) {
+	for (uint32_t i = 0; rc == 0 && i < n; i++) {
 		struct topology_host *hosts = room_for_one(t->hosts, t->n_hosts, sizeof(*hosts));
 
 		if (hosts == NULL)
@@ -132,10 +142,10 @@ int64_t
 topology_find(const struct topology *t, const char *name)
 {
 	uint32_t host = *name == 'h' ? host_number(name + 1) : 0;
+	uint32_t sw = names_find(&t->names, name);
 
-	for (uint32_t i = 0; i < t->n_switches; i++)
-		if (strcmp(t->switches[i].name, name) == 0)
-			return i;
+	if (sw != NAMES_NONE)
+		return sw;
 	return host >= 1 && host <= t->n_hosts ? (int64_t)t->n_switches + host - 1 : -1;
 }
 
@@ -160,10 +170,14 @@ topology_node_name(const struct topology *t, uint32_t node, char text[TOPOLOGY_N
 uint32_t
 topology_link_between(const struct topology *t, uint32_t a, uint32_t b, uint32_t first)
 {
-	for (uint32_t i = first; i < t->n_links; i++) {
+	uint16_t n_ports = topology_is_switch(t, a) ? t->switches[a].n_ports : 1;
+
+	/* The cables of a switch are in the order of their numbers. */
+	for (uint16_t p = 0; p < n_ports; p++) {
+		uint32_t i = topology_link_at(t, (struct topology_end){a, p});
 		const struct topology_link *l = &t->links[i];
 
-		if ((l->a.node == a && l->b.node == b) || (l->a.node == b && l->b.node == a))
+		if (i >= first && (l->a.node == a ? l->b.node : l->a.node) == b)
 			return i;
 	}
 	return TOPOLOGY_NO_LINK;

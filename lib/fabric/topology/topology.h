@@ -33,12 +33,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/sets/names.h"
 #include "fabric/links/fabric.h"
 #include "switch/sw.h"
 
 #define TOPOLOGY_NAME_CHARS 15
-#define TOPOLOGY_MAX_SWITCHES 4096u
-#define TOPOLOGY_MAX_HOSTS 4096u
+/* A fat tree of k = 64 has 65,536 hosts and 5,120 switches. */
+#define TOPOLOGY_MAX_SWITCHES 8192u
+#define TOPOLOGY_MAX_HOSTS 65536u
 #define TOPOLOGY_NO_LINK UINT32_MAX
 
 enum topology_shape {
@@ -81,8 +83,9 @@ struct topology_host {
 };
 
 struct topology {
-	struct topology_switch *switches;
-	struct topology_host *hosts; /* [n - 1] is host n */
+	struct topology_switch *switches; /* room for TOPOLOGY_MAX_SWITCHES */
+	struct names names;               /* of the switches, which do not move */
+	struct topology_host *hosts;      /* [n - 1] is host n */
 	struct topology_link *links;
 	uint32_t n_switches, n_hosts, n_links;
 };
@@ -90,7 +93,7 @@ struct topology {
 /* Parameters of a named shape. */
 struct topology_params {
 	enum topology_shape shape;
-	uint16_t hosts;
+	uint32_t hosts;
 	uint16_t switches; /* parking_lot */
 	uint16_t leaves, spines;
 	uint16_t fat_tree_k;
@@ -110,7 +113,7 @@ int64_t topology_add_switch(struct topology *t, const char *name, uint8_t stage)
  * Call it after all switches are added, and before their other cables.
  * @return 0, -ENOSPC (hosts, ports) or -ENOMEM.
  */
-int topology_add_hosts(struct topology *t, uint32_t sw, uint16_t n,
+int topology_add_hosts(struct topology *t, uint32_t sw, uint32_t n,
 		       const struct fabric_cable *cable);
 
 /** Join two switches. @return 0, -EINVAL (the same one), -ENOSPC (ports) or -ENOMEM. */
@@ -128,7 +131,7 @@ struct topology *topology_build(const struct topology_params *params, const char
 int64_t topology_find(const struct topology *t, const char *name);
 
 static inline uint32_t
-topology_host_node(const struct topology *t, uint16_t host)
+topology_host_node(const struct topology *t, uint32_t host)
 {
 	return t->n_switches + host - 1u;
 }
@@ -150,7 +153,7 @@ topology_link_at(const struct topology *t, struct topology_end at)
 /** The other end of a switch's cable. */
 struct topology_end topology_peer(const struct topology *t, uint32_t sw, uint16_t port);
 
-/* "h4096" or the name of a switch. */
+/* "h65536" or the name of a switch. */
 #define TOPOLOGY_NODE_CHARS TOPOLOGY_NAME_CHARS
 
 /** Name of any node. @return text. */

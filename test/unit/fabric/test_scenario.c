@@ -10,12 +10,21 @@
 #include "fabric/scenario/scenario.h"
 #include "fabric/topology/host_list.h"
 
+static uint32_t
+switch_of(const struct topology *t, const char *name)
+{
+	int64_t n = topology_find(t, name);
+
+	assert_in_range(n, 0, t->n_switches - 1);
+	return (uint32_t)n;
+}
+
 TEST(host_lists_come_out_sorted_and_once)
 {
 	static const struct {
 		const char *list;
 		int32_t n; /* or why not */
-		uint16_t hosts[8];
+		uint32_t hosts[8];
 	} rows[] = {
 		{"1", 1, {1}},
 		{"1-4", 4, {1, 2, 3, 4}},
@@ -58,7 +67,7 @@ TEST(host_lists_come_out_sorted_and_once)
 	struct topology *t = topology_build(&params, &why);
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		uint16_t hosts[8];
+		uint32_t hosts[8];
 		int32_t n = host_list_parse(t, rows[i].list, hosts);
 
 		if (n != rows[i].n ||
@@ -97,6 +106,55 @@ is_refused(struct scenario *s, const char *section, const char *key)
 	assert_string_equal(fault.section, section);
 	assert_string_equal(fault.key, key);
 	scenario_release(s);
+}
+
+/* A fat tree of k = 64 has one host more than 16 bits count. */
+TEST(hosts_beyond_16_bits_are_found_or_refused)
+{
+	struct topology_params params = {
+		.shape = TOPOLOGY_FAT_TREE,
+		.hosts = 65536,
+		.fat_tree_k = 64,
+		.host_cable.rate_bps = GBPS,
+		.core_cable.rate_bps = GBPS,
+	};
+	const char *why;
+	struct topology *t = topology_build(&params, &why);
+	uint32_t *hosts = malloc(TOPOLOGY_MAX_HOSTS * sizeof(*hosts));
+	char name[TOPOLOGY_NODE_CHARS + 1];
+	uint8_t macs[2][6];
+
+	assert_non_null(t);
+	assert_int_equal(t->n_switches, 64 * 64 * 5 / 4);
+	assert_int_equal(topology_find(t, "h65535"), t->n_switches + 65534);
+	assert_int_equal(topology_find(t, "h65536"), topology_host_node(t, 65536));
+	assert_int_equal(topology_find(t, "h65537"), -1);
+	assert_int_equal(topology_find(t, "h70000"), -1);
+	assert_string_equal(topology_node_name(t, topology_host_node(t, 65536), name), "h65536");
+	assert_int_equal(t->hosts[65535].sw, switch_of(t, "edge2048"));
+	assert_int_equal(t->hosts[65535].place, 31);
+
+	assert_int_equal(host_list_parse(t, "65535-65536, 1", hosts), 3);
+	assert_int_equal(hosts[0], 1);
+	assert_int_equal(hosts[1], 65535);
+	assert_int_equal(hosts[2], 65536);
+	assert_int_equal(host_list_parse(t, "edge2048/32", hosts), 1);
+	assert_int_equal(hosts[0], 65536);
+	assert_int_equal(host_list_parse(t, "all", hosts), 65536);
+	assert_int_equal(hosts[65535], 65536);
+	assert_int_equal(host_list_parse(t, "70000", hosts), -ERANGE);
+	assert_int_equal(host_list_parse(t, "65536-65537", hosts), -ERANGE);
+
+	/* Without its 17th bit, 65536 would be host 0. */
+	scenario_host_mac(65535, macs[0]);
+	scenario_host_mac(65536, macs[1]);
+	assert_memory_equal(macs[0], "\x02\0\0\0\xff\xff", 6);
+	assert_memory_equal(macs[1], "\x02\x01\0\0\0\0", 6);
+	free(hosts);
+	topology_destroy(t);
+
+	params.hosts = 65537;
+	assert_null(topology_build(&params, &why));
 }
 
 TEST(what_no_single_key_shows_is_refused_by_name)

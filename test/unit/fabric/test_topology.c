@@ -125,7 +125,7 @@ TEST(hosts_have_the_first_ports)
 	for (uint32_t h = 0; h < t->n_hosts; h++) {
 		struct topology_end end = topology_peer(t, t->hosts[h].sw, t->hosts[h].place);
 
-		assert_int_equal(end.node, topology_host_node(t, (uint16_t)(h + 1)));
+		assert_int_equal(end.node, topology_host_node(t, h + 1));
 	}
 	for (uint32_t i = 0; i < t->n_switches; i++)
 		assert_int_equal(t->switches[i].n_ports, 4);
@@ -189,6 +189,9 @@ TEST(routes_are_all_shortest_paths)
 		{.shape = TOPOLOGY_STAR, .hosts = 5},
 		{.shape = TOPOLOGY_DUMBBELL, .hosts = 4},
 		{.shape = TOPOLOGY_PARKING_LOT, .hosts = 5, .switches = 5},
+		/* more subnets, and more ports, than a word has bits */
+		{.shape = TOPOLOGY_PARKING_LOT, .hosts = 66, .switches = 66},
+		{.shape = TOPOLOGY_LEAF_SPINE, .hosts = 66, .leaves = 66, .spines = 2},
 		{.shape = TOPOLOGY_TESTBED, .hosts = 20},
 		{.shape = TOPOLOGY_LEAF_SPINE, .hosts = 12, .leaves = 4, .spines = 3},
 		{.shape = TOPOLOGY_FAT_TREE, .hosts = 16, .fat_tree_k = 4},

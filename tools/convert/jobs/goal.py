@@ -9,7 +9,7 @@ from ..log import Log, printable
 
 MOST_OPS = 1_000_000  # of a rank, as quench reads
 MOST_OPS_OF_ALL = 10_000_000  # 1 GB of text
-MOST_RANKS = 4096  # hosts of quench-lab
+MOST_RANKS = 65536  # hosts of quench-lab
 MOST_BYTES = 1 << 31  # of a message
 MOST_NS = (1 << 46) - 1
 
