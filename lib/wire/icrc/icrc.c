@@ -126,9 +126,14 @@ multiply_by_x_pow(struct icrc_shift *s, uint64_t n_bits)
 {
 	uint32_t power = icrc_mul_x_pow(ICRC_X_0, n_bits);
 
+	/* The operator is linear: products of single bits, and sums of those. */
 	for (unsigned int k = 0; k < 4; k++) {
-		for (unsigned int b = 0; b < 256; b++)
-			s->table[k][b] = icrc_mul((uint32_t)b << 8 * k, power);
+		s->table[k][0] = 0;
+		for (unsigned int bit = 1; bit < 256; bit <<= 1) {
+			s->table[k][bit] = icrc_mul((uint32_t)bit << 8 * k, power);
+			for (unsigned int b = 1; b < bit; b++)
+				s->table[k][bit + b] = s->table[k][bit] ^ s->table[k][b];
+		}
 	}
 }
 
