@@ -164,7 +164,8 @@ def used_interface(work):
 def used_prefix(work):
     """EAL's own words name a lock file. Here a prefix is of one program, as without --no-shconf."""
     shared = [option for option in eal("net_null0") if option not in ("--no-shconf", "--no-telemetry")] + ["--file-prefix", f"qp{os.getpid()}"]
-    first = Program(work, "nic", "first", ini(NIC), shared, "--stay", "--stats-interval", 0, "--idle-sleep", 200)
+    patient = NIC | {"nic": NIC["nic"] | {"local_ack_timeout": "0"}}  # nobody answers, and it does not give up
+    first = Program(work, "nic", "first", ini(patient), shared, "--stay", "--stats-interval", 0, "--idle-sleep", 200)
     first.wait_started()
     done = run(path_of("nic"), *shared, "--", "--config", work / "first.ini")
     check("a prefix in use: the last line names its program", done.returncode == 1 and
