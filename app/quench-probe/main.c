@@ -40,6 +40,7 @@ static const struct opts_program command_line = {
 	.json_help = "write the report to FILE at the end; -: to standard output",
 	.is_fixed = true,
 	.help_config = print_reference,
+	.results = probe_report_names,
 };
 
 static struct config_version *

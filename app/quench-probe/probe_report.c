@@ -6,44 +6,67 @@
 #include "ctl/output/json.h"
 #include "runtime/report/report.h"
 
-static json_t *
-line_json(const struct findings_question *q, const struct finding *f)
+static void
+walk_line(struct walk *w, const struct findings_question *q, const struct finding *f)
 {
-	json_t *o = json_object();
+	w->object = "line";
+	walk_text(w, WALK_KEY, "id", "name of the line", q->id);
+	walk_text(w, WALK_KEY, "group", "part of the report that has the line", q->group);
+	walk_text(w, WALK_KEY, "what", "what the line is about", q->what);
+	walk_text(w, WALK_KEY, "verdict", "a verdict, as doc/probe.md lists them",
+		  findings_verdict_word(f->verdict));
+	walk_text(w, WALK_KEY, "measured", "what was measured, in words", f->text);
+	walk_maybe_real(w, WALK_GAUGE, "value", "the value, in its unit; null: none", f->value,
+			!f->has_value);
+	walk_text(w, WALK_KEY, "unit", "unit of the value; empty: none", q->unit);
+	walk_text(w, WALK_KEY, "expected", "what the source says", q->expected);
+	walk_text(w, WALK_KEY, "source", "the standard, the paper or the adapter", q->source);
+	walk_maybe_text(w, WALK_KEY, "knob", "the adapter's name of the parameter; null: none",
+			q->knob);
+	walk_maybe_real(w, WALK_GAUGE, "knob_value", "the value in the unit of the knob",
+			f->value * q->knob_scale, q->knob == NULL || !f->has_value);
+}
 
-	json_object_set_new(o, "id", json_string(q->id));
-	json_object_set_new(o, "group", json_string(q->group));
-	json_object_set_new(o, "what", json_string(q->what));
-	json_object_set_new(o, "verdict", json_string(findings_verdict_word(f->verdict)));
-	json_object_set_new(o, "measured", json_string(f->text));
-	json_object_set_new(o, "value", f->has_value ? json_real(f->value) : json_null());
-	json_object_set_new(o, "unit", json_string(q->unit));
-	json_object_set_new(o, "expected", json_string(q->expected));
-	json_object_set_new(o, "source", json_string(q->source));
-	json_object_set_new(o, "knob", q->knob == NULL ? json_null() : json_string(q->knob));
-	json_object_set_new(o, "knob_value",
-			    q->knob == NULL || !f->has_value ? json_null()
-							     : json_real(f->value * q->knob_scale));
-	return o;
+/* All is NULL with names_only. */
+static void
+walk_report(struct walk *w, const struct node *prober, const struct prober_params *params,
+	    uint64_t elapsed_ns)
+{
+	static const struct finding none;
+
+	report_walk_program(w, "quench-probe", elapsed_ns);
+	WALK(flag, w, KEY, "complete", "false: the run was stopped, or found no NIC",
+	     prober_done(prober) && prober_trouble(prober) == NULL);
+	walk_enter(w, "config", "");
+	walk_fields(w, WALK_PARAM, prober_fields, prober_fields_n, params);
+	walk_leave(w);
+	walk_enter(w, "counters", "");
+	w->object = "prober";
+	walk_counters(w, WALK_COUNTER, prober_counters, prober_counters_n,
+		      w->names_only ? NULL : prober_stats(prober));
+	walk_leave(w);
+	walk_list(w, "lines");
+	for (unsigned int l = 0; l < (w->names_only ? 1 : FINDINGS_LINES); l++) {
+		walk_item(w, "lines");
+		walk_line(w, &findings_questions[l],
+			  w->names_only ? &none : &prober_findings(prober)->of[l]);
+		walk_leave(w);
+	}
 }
 
 json_t *
 probe_report(const struct node *prober, const struct prober_params *params, uint64_t elapsed_ns)
 {
-	json_t *o = report_program("quench-probe", elapsed_ns), *lines = json_array();
-	json_t *config = json_object(), *counters = json_object();
+	struct json_walk j = json_walk(json_object());
 
-	json_object_set_new(o, "complete",
-			    json_boolean(prober_done(prober) && prober_trouble(prober) == NULL));
-	json_set_fields(config, prober_fields, prober_fields_n, params);
-	json_object_set_new(o, "config", config);
-	json_set_counters(counters, prober_counters, prober_counters_n, prober_stats(prober));
-	json_object_set_new(o, "counters", counters);
-	for (unsigned int l = 0; l < FINDINGS_LINES; l++)
-		json_array_append_new(
-			lines, line_json(&findings_questions[l], &prober_findings(prober)->of[l]));
-	json_object_set_new(o, "lines", lines);
-	return o;
+	walk_report(&j.walk, prober, params, elapsed_ns);
+	return j.at;
+}
+
+void
+probe_report_names(struct walk *w)
+{
+	walk_report(w, NULL, NULL, 0);
 }
 
 void

@@ -6,11 +6,14 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "base/field/walk.h"
 #include "probe/prober.h"
 
 /** New object with the parameters, the counters and a line for each question. */
 json_t *probe_report(const struct node *prober, const struct prober_params *params,
 		     uint64_t elapsed_ns);
+/** Visit the names of all its members. */
+void probe_report_names(struct walk *w);
 /** Print the lines that have a verdict. */
 void probe_print(FILE *out, const struct node *prober);
 

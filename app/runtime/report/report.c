@@ -36,16 +36,6 @@ report_walk_started(struct walk *w, uint64_t elapsed_ns)
 	     wall_time_of(0, elapsed_ns, at));
 }
 
-json_t *
-report_program(const char *program, uint64_t elapsed_ns)
-{
-	json_t *o = json_object();
-	struct json_walk j = json_walk(o);
-
-	report_walk_program(&j.walk, program, elapsed_ns);
-	return o;
-}
-
 void
 report_walk_suppressed(struct walk *w)
 {

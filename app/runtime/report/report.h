@@ -23,11 +23,9 @@ report_set_u64(json_t *object, const char *key, uint64_t value)
 struct node;
 struct run_result;
 
-/** New object with format, program, version and run time. */
-json_t *report_program(const char *program, uint64_t elapsed_ns);
-
-/** The same, and event lines that were not printed. */
+/** Format, program, version and run time. */
 void report_walk_program(struct walk *w, const char *program, uint64_t elapsed_ns);
+/** Event lines that were not printed. */
 void report_walk_suppressed(struct walk *w);
 
 /** When the program started, by the time of day. @param elapsed_ns  now, since the start */

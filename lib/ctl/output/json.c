@@ -102,23 +102,6 @@ json_walk_sum(json_t *object)
 	return j;
 }
 
-void
-json_set_counters(json_t *object, const struct counter_field *fields, unsigned int n,
-		  const void *stats)
-{
-	struct json_walk j = json_walk(object);
-
-	walk_counters(&j.walk, WALK_COUNTER, fields, n, stats);
-}
-
-void
-json_set_fields(json_t *object, const struct field *fields, unsigned int n, const void *params)
-{
-	struct json_walk j = json_walk(object);
-
-	walk_fields(&j.walk, WALK_PARAM, fields, n, params);
-}
-
 /* Write the document and flush. A full disk causes an error at the flush at the latest. */
 static int
 dump(FILE *out, const json_t *root)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Additions to jansson: a table's counters and parameters as an object, and a file that is written
- * completely or not at all.
+ * Additions to jansson: the values of a walk as an object, and a file that is written completely or
+ * not at all.
  */
 #ifndef QUENCH_CTL_OUTPUT_JSON_H
 #define QUENCH_CTL_OUTPUT_JSON_H
@@ -21,15 +21,6 @@ struct json_walk json_walk(json_t *object);
 struct json_walk json_walk_sum(json_t *object);
 /** Its row(), for a visitor that changes rows first. */
 void json_walk_row(struct walk *w, const struct walk_row *row);
-
-/** Set one key of object for each counter of a stats struct; another thread may be writing it. */
-void json_set_counters(json_t *object, const struct counter_field *fields, unsigned int n,
-		       const void *stats);
-
-/** Set one key of object for each parameter of a table: numbers and switches as such, the rest as
- * text. */
-void json_set_fields(json_t *object, const struct field *fields, unsigned int n,
-		     const void *params);
 
 /**
  * Write a document, indented, with a newline at the end. A regular file is written under a

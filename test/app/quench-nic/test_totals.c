@@ -26,10 +26,11 @@ word_of(const void *stats, size_t offset)
 static unsigned int
 wrong_rows(const struct counter_field *fields, unsigned int n, const void *total)
 {
-	json_t *o = json_object();
+	struct json_walk j = json_walk(json_object());
+	json_t *o = j.at;
 	unsigned int wrong = 0;
 
-	json_set_counters(o, fields, n, total);
+	walk_counters(&j.walk, WALK_COUNTER, fields, n, total);
 	for (unsigned int i = 0; i < n; i++) {
 		json_t *value = json_object_get(o, fields[i].name);
 

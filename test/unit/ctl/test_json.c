@@ -26,10 +26,10 @@ static json_t *
 document(void)
 {
 	const struct stats s = {.rx = 1, .tx = INT64_MAX};
-	json_t *o = json_object();
+	struct json_walk j = json_walk(json_object());
 
-	json_set_counters(o, counters, 2, &s);
-	return o;
+	walk_counters(&j.walk, WALK_COUNTER, counters, 2, &s);
+	return j.at;
 }
 
 static const char written[] = "{\n  \"rx\": 1,\n  \"tx\": 9223372036854775807\n}\n";
@@ -170,15 +170,15 @@ TEST(parameters_of_a_table_become_numbers_switches_and_text)
 		 .offset = offsetof(struct params, colour)},
 	};
 	const struct params p = {true, 200, 40000000000, UINT64_MAX, 1};
-	json_t *o = json_object();
+	struct json_walk j = json_walk(json_object());
 	char *text;
 
-	json_set_fields(o, fields, 5, &p);
-	text = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
+	walk_fields(&j.walk, WALK_PARAM, fields, 5, &p);
+	text = json_dumps(j.at, JSON_COMPACT | JSON_PRESERVE_ORDER);
 	assert_string_equal(text, "{\"on\":true,\"small\":200,\"rate_bps\":40000000000,"
 				  "\"time_ns\":\"never\",\"colour\":\"green\"}");
 	free(text);
-	json_decref(o);
+	json_decref(j.at);
 }
 
 TEST_MAIN(.begin = enter_folder, .end = leave_folder)
