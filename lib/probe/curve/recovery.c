@@ -897,8 +897,21 @@ is_as_good(double error, double best, const struct law_data *d)
 	return (error - best) * d->n <= TELLS_LAWS * fmax(best, NOISE * NOISE);
 }
 
-/* A law is believed if it sends what was seen, and no other one does. */
-static void
+/* T at an end of the range that is searched is what the range makes of it. */
+#define AT_END 1e-3
+
+static bool
+is_at_end(const struct law *law, const struct law_data *d)
+{
+	return law->timer_ns < (1 + AT_END) * d->timer_from_ns ||
+	       law->timer_ns > (1 - AT_END) * d->timer_to_ns;
+}
+
+/*
+ * A law is believed if it sends what was seen, and no other one does.
+ * @return false: r->timer_ns is the end of the range of T, which may go on beyond it.
+ */
+static bool
 believe(struct recovery *r, const struct series *s, const struct curve *c, uint64_t cut_ns,
 	double cut_doubt_ns, double timer_share, double line_bps, double frame_bytes,
 	unsigned int kinds)
@@ -916,7 +929,7 @@ believe(struct recovery *r, const struct series *s, const struct curve *c, uint6
 	uint32_t best;
 
 	if (d == NULL)
-		return;
+		return true;
 	law_data_fill(d, c, cut_ns, r->timer_ns / 4, SPAN_POINTS, line_bps);
 	d->frame_bytes = 0;
 	d->cut_from_ns = law.cut_ns - 0.02 * r->timer_ns;
@@ -926,7 +939,7 @@ believe(struct recovery *r, const struct series *s, const struct curve *c, uint6
 	laws_fill(&laws, &law, s, d, kinds);
 	if (laws.n == 0) {
 		free(d);
-		return;
+		return true;
 	}
 	laws_search(&laws, d, kinds);
 	best = laws_best(&laws);
@@ -934,6 +947,11 @@ believe(struct recovery *r, const struct series *s, const struct curve *c, uint6
 	error = laws.error[best];
 	law_error(&law, d, &steps);
 	r->misfit = sqrt(error);
+	if (is_at_end(&law, d)) {
+		r->timer_ns = law.timer_ns;
+		free(d);
+		return false;
+	}
 	r->fits = r->misfit < most_misfit(d, frame_bytes) && is_noise(&law, d);
 	if (r->fits) {
 		r->timer_ns = law.timer_ns;
@@ -960,14 +978,17 @@ believe(struct recovery *r, const struct series *s, const struct curve *c, uint6
 		}
 	}
 	free(d);
+	return true;
 }
 
-struct recovery
-recovery_fit(const struct curve *c, uint64_t cut_ns, double cut_doubt_ns,
-	     const struct recovery_timer *timer, double line_bps, double frame_bytes,
-	     unsigned int kinds)
+/* Ranges of T, each around the end of the one before. */
+#define RANGES 3u
+
+static struct recovery
+fit_around(const struct curve *c, uint64_t cut_ns, double cut_doubt_ns, double timer_ns,
+	   bool is_told, double line_bps, double frame_bytes, unsigned int kinds)
 {
-	struct recovery r = {.timer_ns = timer->ns};
+	struct recovery r = {.timer_ns = timer_ns};
 	struct series *s;
 
 	if (r.timer_ns <= 0)
@@ -975,11 +996,39 @@ recovery_fit(const struct curve *c, uint64_t cut_ns, double cut_doubt_ns,
 	s = malloc(sizeof(*s));
 	if (s == NULL)
 		return r;
-	fill(s, c, cut_ns, r.timer_ns, line_bps);
-	r.intervals = s->n;
-	if (s->n >= 6)
-		believe(&r, s, c, cut_ns, cut_doubt_ns, timer->is_told ? TIMER_SHARE : GUESS_SHARE,
-			line_bps, frame_bytes, kinds);
+	for (uint32_t i = 0; i < (is_told ? 1 : RANGES); i++) {
+		fill(s, c, cut_ns, r.timer_ns, line_bps);
+		r.intervals = s->n;
+		if (s->n < 6 ||
+		    believe(&r, s, c, cut_ns, cut_doubt_ns, is_told ? TIMER_SHARE : GUESS_SHARE,
+			    line_bps, frame_bytes, kinds))
+			break;
+	}
 	free(s);
 	return r;
+}
+
+/* A fit with another T must be worse by that factor. */
+#define OTHER_WORSE 1.5
+/* T of a fit is this share away from another one that may be right. */
+#define OTHER_NEAR 0.01
+
+struct recovery
+recovery_fit(const struct curve *c, uint64_t cut_ns, double cut_doubt_ns,
+	     const struct recovery_timer *timer, double line_bps, double frame_bytes,
+	     unsigned int kinds)
+{
+	struct recovery r = fit_around(c, cut_ns, cut_doubt_ns, timer->ns, timer->is_told, line_bps,
+				       frame_bytes, kinds);
+	struct recovery other;
+
+	if (timer->is_told || timer->other_ns <= 0 ||
+	    fabs(timer->other_ns - r.timer_ns) < OTHER_NEAR * r.timer_ns)
+		return r;
+	other = fit_around(c, cut_ns, cut_doubt_ns, timer->other_ns, false, line_bps, frame_bytes,
+			   kinds);
+	if (r.fits && other.fits && !is_near(r.timer_ns, other.timer_ns) &&
+	    fmax(r.misfit, other.misfit) < OTHER_WORSE * fmin(r.misfit, other.misfit))
+		r.fits = other.fits = false;
+	return other.fits && (!r.fits || other.misfit < r.misfit) ? other : r;
 }

@@ -32,8 +32,9 @@ struct recovery {
 
 /* T from the first increases. */
 struct recovery_timer {
-	double ns;    /* 0: unknown */
-	bool is_told; /* within 5 % */
+	double ns;       /* 0: unknown */
+	bool is_told;    /* within 5 % */
+	double other_ns; /* if it is not told: T may be that, too; 0: none */
 };
 
 /**
