@@ -5,12 +5,7 @@
 #include "nic/core/core.h"
 #include "nic/place/place.h"
 #include "nic/transport/requester.h"
-
-/* Timer codes of RNR NAKs (the low five bits of the syndrome), in microseconds. */
-static const uint32_t rnr_timer_us[32] = {
-	655360, 10,    20,    30,    40,    60,     80,     120,    160,    240,   320,
-	480,    640,   960,   1280,  1920,  2560,   3840,   5120,   7680,   10240, 15360,
-	20480,  30720, 40960, 61440, 81920, 122880, 163840, 245760, 327680, 491520};
+#include "wire/roce/rnr_timer.h"
 
 #define RNR_RETRY_INFINITE 7
 
@@ -66,7 +61,7 @@ nic_on_rnr(struct nic *nic, uint32_t item, uint32_t seq, uint8_t code, uint64_t 
 	 */
 	qp->retries = 0;
 	nic_go_back(nic, item);
-	qp_begin_rnr_wait(qp, now_ns + rnr_timer_us[code & 31] * NS_PER_US);
+	qp_begin_rnr_wait(qp, now_ns + rnr_timer_us[code % RNR_TIMERS] * NS_PER_US);
 	if (qp->place == QP_BLOCKED)
 		nic_settle(nic, item, now_ns);
 }

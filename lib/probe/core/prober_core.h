@@ -61,6 +61,8 @@ struct prober_qp {
 	bool naked;            /* a NAK for this gap was sent */
 	bool lose_next;        /* treat the next request in sequence as lost */
 	bool lose_last;        /* lose the last packet of a message, and be silent from then on */
+	bool refuse_next;      /* answer the next message with an RNR NAK */
+	uint8_t refuse_timer;  /* of that NAK */
 	bool skip_acks;        /* the next ACK is lost on its way */
 	bool uncovered;        /* it was, and no later one has been sent */
 	bool missed;           /* what was sent again meanwhile: that ACK was needed */
@@ -69,7 +71,7 @@ struct prober_qp {
 	uint32_t epsn, msn;
 	uint32_t highest_psn; /* received so far */
 	uint32_t held_psn;    /* PROBER_HOLD: next to acknowledge */
-	uint32_t lost_psn;    /* of lose_next and lose_last */
+	uint32_t lost_psn;    /* of lose_next, lose_last and refuse_next */
 	/* Packets ahead of epsn that arrived: bit PSN mod the number. Only if prober.keeps. */
 	uint64_t ahead[PROBER_AHEAD / 64];
 	uint32_t unacked;   /* packets since our last ACK */
@@ -90,6 +92,7 @@ struct prober_qp {
 
 struct prober_cnp {
 	uint64_t at_ns;
+	uint64_t frame; /* its number among those received */
 	uint32_t qp;
 	struct roce_view view;
 	uint8_t pcp;
@@ -98,6 +101,7 @@ struct prober_cnp {
 
 struct prober_answer {
 	uint64_t at_ns;
+	uint64_t frame; /* its number among those received */
 	uint32_t qp, psn;
 	uint8_t syndrome;
 };
@@ -128,6 +132,13 @@ struct prober_stats {
 COUNTER_TABLE(prober_counters);
 
 struct prober;
+
+/* Times of some rounds: the least one is the NIC's. */
+struct prober_least {
+	uint32_t n;
+	bool is_alone; /* nothing else came from the NIC meanwhile, in these rounds */
+	double ns, most_ns;
+};
 
 struct prober_experiment {
 	const char *name;
@@ -198,6 +209,9 @@ struct prober {
 	uint64_t sync_mark;
 	uint64_t t_ns, t2_ns, mark;
 	double a, b, rtt_ns;
+	struct prober_least trip; /* round trips */
+	struct prober_least least;
+	uint64_t frames;      /* received so far, when an answer is waited for */
 	double rtt_spread_ns; /* of a NIC without data of its own */
 	double y[64];
 	uint32_t row_n;       /* CNPs in a row whose cuts were read */
@@ -250,6 +264,8 @@ void prober_send_request(struct prober *p, uint32_t qp, uint32_t psn, uint16_t p
 			 unsigned int how, uint64_t now_ns);
 /** The next request to a QP. */
 void prober_send_next(struct prober *p, uint32_t qp, unsigned int how, uint64_t now_ns);
+/** The next request to a QP, as a SEND whatever the verb is. */
+void prober_send_message(struct prober *p, uint32_t qp, uint64_t now_ns);
 void prober_send_cnp(struct prober *p, uint32_t qp, unsigned int how, uint64_t now_ns);
 void prober_send_answer(struct prober *p, uint32_t qp, uint8_t syndrome, uint32_t psn,
 			unsigned int how, uint64_t now_ns);
@@ -314,6 +330,8 @@ prober_oldest(uint64_t n, uint64_t since)
 
 /** Wire time of a full frame of data: what a frame may wait for at the NIC's port. */
 uint64_t prober_frame_ns(const struct prober *p);
+/** Wire time of the shortest frame: by more than that no two answers differ. */
+uint64_t prober_least_frame_ns(const struct prober *p);
 
 static inline const struct prober_cnp *
 prober_cnp(const struct prober *p, uint64_t i)

@@ -18,6 +18,12 @@ prober_frame_ns(const struct prober *p)
 	return serialization_ns(wire_bytes(p->params.mtu_bytes + 100u), p->params.link_speed_bps);
 }
 
+uint64_t
+prober_least_frame_ns(const struct prober *p)
+{
+	return serialization_ns(wire_bytes(MIN_FRAME_BYTES - FCS_BYTES), p->params.link_speed_bps);
+}
+
 void
 prober_note_late(struct prober *p, uint64_t late_ns)
 {

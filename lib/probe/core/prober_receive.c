@@ -54,6 +54,16 @@ ends_message(uint8_t opcode)
 	return ends >> opcode & 1;
 }
 
+static bool
+begins_message(uint8_t opcode)
+{
+	static const uint32_t begins = 1u << RC_SEND_FIRST | 1u << RC_SEND_ONLY |
+				       1u << RC_SEND_ONLY_IMM | 1u << RC_WRITE_FIRST |
+				       1u << RC_WRITE_ONLY | 1u << RC_WRITE_ONLY_IMM;
+
+	return begins >> opcode & 1;
+}
+
 /* The next expected PSN has arrived whole; the message count rises with the last packet. */
 static void
 advance(struct prober_qp *qp, const struct roce_view *v)
@@ -141,6 +151,17 @@ respond(struct prober *p, uint32_t qp, const struct roce_view *v, uint64_t now_n
 		prober_watch(p, qp, v->psn);
 		return;
 	}
+	if (ahead == 0 && q->refuse_next && begins_message(v->opcode)) {
+		q->refuse_next = false;
+		q->lost_psn = v->psn;
+		prober_watch(p, qp, v->psn);
+		prober_send_answer(p, qp, AETH_RNR_NAK | q->refuse_timer, v->psn, 0, now_ns);
+		q->nak_ns = now_ns;
+		/* It acknowledges all before; what follows is dropped in silence. */
+		q->unacked = 0;
+		q->naked = true;
+		return;
+	}
 	if (ahead > 0) {
 		if (!q->naked && q->mode != PROBER_SILENT) {
 			prober_send_answer(p, qp, AETH_NAK_PSN_SEQ, q->epsn, 0, now_ns);
@@ -219,6 +240,7 @@ on_cnp(struct prober *p, uint32_t qp, const struct frame_view *eth, const struct
 	counter_inc(&p->stats.rx_cnps);
 	*c = (struct prober_cnp){
 		.at_ns = now_ns,
+		.frame = counter_read(&p->stats.rx_packets),
 		.qp = qp,
 		.view = *v,
 		.tagged = eth->tagged,
@@ -233,8 +255,13 @@ on_answer(struct prober *p, uint32_t qp, const struct roce_view *v, uint64_t now
 	struct prober_qp *q = &p->qps[qp];
 
 	counter_inc(&p->stats.rx_answers);
-	p->answers[p->n_answers++ % PROBER_LOG] =
-		(struct prober_answer){now_ns, qp, v->psn, v->aeth_syndrome};
+	p->answers[p->n_answers++ % PROBER_LOG] = (struct prober_answer){
+		.at_ns = now_ns,
+		.frame = counter_read(&p->stats.rx_packets),
+		.qp = qp,
+		.psn = v->psn,
+		.syndrome = v->aeth_syndrome,
+	};
 	/* The NIC tells what it expects; after a start in the middle the prober does not know. */
 	if (v->aeth_syndrome == AETH_NAK_PSN_SEQ)
 		q->next_psn = q->acked_psn = v->psn;

@@ -68,12 +68,12 @@ send_roce(struct prober *p, const struct roce_path *to, const struct roce_fields
 	push(p, m, l2_pad(buf, n));
 }
 
-void
-prober_send_request(struct prober *p, uint32_t qp, uint32_t psn, uint16_t payload_bytes,
-		    unsigned int how, uint64_t now_ns)
+static void
+send_request(struct prober *p, uint32_t qp, enum roce_opcode opcode, uint32_t psn,
+	     uint16_t payload_bytes, unsigned int how)
 {
 	struct roce_fields f = {
-		.opcode = p->params.verb == PROBER_SEND ? RC_SEND_ONLY : RC_WRITE_ONLY,
+		.opcode = (uint8_t)opcode,
 		.ack_req = true,
 		.migreq = true,
 		.psn = psn & PSN_MASK,
@@ -82,8 +82,16 @@ prober_send_request(struct prober *p, uint32_t qp, uint32_t psn, uint16_t payloa
 		.reth_dma_bytes = payload_bytes,
 	};
 
-	(void)now_ns;
 	send_roce(p, &p->qps[qp].path, &f, payload_bytes, how);
+}
+
+void
+prober_send_request(struct prober *p, uint32_t qp, uint32_t psn, uint16_t payload_bytes,
+		    unsigned int how, uint64_t now_ns)
+{
+	(void)now_ns;
+	send_request(p, qp, p->params.verb == PROBER_SEND ? RC_SEND_ONLY : RC_WRITE_ONLY, psn,
+		     payload_bytes, how);
 }
 
 void
@@ -94,6 +102,14 @@ prober_send_next(struct prober *p, uint32_t qp, unsigned int how, uint64_t now_n
 		return;
 	if (qp == 0)
 		prober_begin_ping(p, p->qps[qp].next_psn, now_ns);
+	p->qps[qp].next_psn = (p->qps[qp].next_psn + 1) & PSN_MASK;
+}
+
+void
+prober_send_message(struct prober *p, uint32_t qp, uint64_t now_ns)
+{
+	(void)now_ns;
+	send_request(p, qp, RC_SEND_ONLY, p->qps[qp].next_psn, 64, 0);
 	p->qps[qp].next_psn = (p->qps[qp].next_psn + 1) & PSN_MASK;
 }
 

@@ -45,6 +45,27 @@ probe_is_acknowledged(const struct prober *p, uint32_t qp, uint64_t since, uint3
 	return false;
 }
 
+void
+probe_least_add(const struct prober *p, struct prober_least *l, double ns, uint64_t frame)
+{
+	bool is_alone = frame == p->frames + 1;
+
+	if (is_alone < l->is_alone)
+		return;
+	if (l->n == 0 || is_alone > l->is_alone)
+		*l = (struct prober_least){.is_alone = is_alone, .ns = ns, .most_ns = ns};
+	l->n++;
+	l->ns = fmin(l->ns, ns);
+	l->most_ns = fmax(l->most_ns, ns);
+}
+
+double
+probe_frame_doubt_ns(const struct prober *p, const struct prober_least *l)
+{
+	return (double)(l->is_alone && p->trip.is_alone ? prober_least_frame_ns(p)
+							: prober_frame_ns(p));
+}
+
 static enum findings_verdict
 judge(double ns, struct probe_limits limits)
 {
@@ -57,8 +78,7 @@ void
 probe_say_delay(struct prober *p, enum findings_line line, double delay_ns,
 		struct probe_limits limits, const char *what)
 {
-	double doubt_ns =
-		(double)(p->late_ns + prober_frame_ns(p)) + p->rtt_spread_ns + limits.turn_ns;
+	double doubt_ns = (double)p->late_ns + p->rtt_spread_ns + limits.turn_ns;
 	double least_ns, most_ns;
 	enum findings_verdict verdict;
 
@@ -77,7 +97,7 @@ probe_say_delay(struct prober *p, enum findings_line line, double delay_ns,
 		findings_say(&p->findings, line, VERDICT_NOT_MEASURED,
 			     "between %.2f and %.2f us %s", least_ns / 1e3, most_ns / 1e3, what);
 	else if (doubt_ns > SHARE * delay_ns)
-		findings_say(&p->findings, line, verdict, "at most %.2f us %s", most_ns / 1e3,
+		findings_say(&p->findings, line, verdict, "at most %.3f us %s", most_ns / 1e3,
 			     what);
 	else
 		findings_set(&p->findings, line, verdict, delay_ns / 1e3, "%s%.2f us %s",

@@ -24,9 +24,19 @@ bool probe_is_synced(const struct prober *p, uint32_t qp);
 #define PROBE_NO_TRIP "the round trip is not known: requests were not acknowledged one by one"
 
 /**
- * Note a delay: its value if it is known within 5 %, else only a bound. Lateness and a frame that
- * is being sent are in what was measured, and turn_ns: how long a packet waits in any case, because
- * of the rate of its QP. Up to prompt_ns it is ok, above sluggish_ns a fault.
+ * One more time from a frame of the prober to its answer, which was received as this frame. A time
+ * in which the NIC sent nothing else, since p->frames, counts for more: the answer waited for no
+ * frame at its port.
+ */
+void probe_least_add(const struct prober *p, struct prober_least *l, double ns, uint64_t frame);
+
+/** How long an answer may have waited for another frame at the NIC's port. */
+double probe_frame_doubt_ns(const struct prober *p, const struct prober_least *l);
+
+/**
+ * Note a delay: its value if it is known within 5 %, else only a bound. Lateness is in what was
+ * measured, and turn_ns: how long a packet waits in any case, because of the rate of its QP or for
+ * a frame that is being sent. Up to prompt_ns it is ok, above sluggish_ns a fault.
  */
 struct probe_limits {
 	double prompt_ns, sluggish_ns, turn_ns;

@@ -62,7 +62,6 @@ static bool
 hello(struct prober *p, uint64_t now_ns)
 {
 	const struct prober_answer *a;
-	double rtt_ns;
 
 	PROBER_BEGIN(p);
 	/* A NIC that only answers is heard too, if its address is known. */
@@ -108,14 +107,16 @@ hello(struct prober *p, uint64_t now_ns)
 		p->mark = p->n_answers;
 		p->t_ns = now_ns;
 		p->n = p->qps[0].next_psn;
+		p->frames = counter_read(&p->stats.rx_packets);
 		prober_send_next(p, 0, 0, now_ns);
 		PROBER_WAIT(p, probe_is_acknowledged(p, 0, p->mark, p->n),
 			    now_ns + p->params.answer_ns / 4);
 		if (!probe_is_acknowledged(p, 0, p->mark, p->n))
 			break;
-		rtt_ns = (double)(now_ns - p->t_ns);
-		p->rtt_spread_ns = p->j == 0 ? 0 : fmax(p->rtt_spread_ns, fabs(rtt_ns - p->rtt_ns));
-		p->rtt_ns = p->rtt_ns == 0 || rtt_ns < p->rtt_ns ? rtt_ns : p->rtt_ns;
+		a = prober_answer(p, p->n_answers - 1);
+		probe_least_add(p, &p->trip, (double)(a->at_ns - p->t_ns), a->frame);
+		p->rtt_ns = p->trip.ns;
+		p->rtt_spread_ns = p->trip.most_ns - p->trip.ns;
 		PROBER_SLEEP(p, 10 * NS_PER_US);
 	}
 	PROBER_END(p);
@@ -144,6 +145,7 @@ const struct prober_experiment prober_experiments[] = {
 	{"tr_read", probe_tr_read, LINE_TR_READ_DELAY, LINE_TR_READ_FROM, 8},
 	{"pfc", probe_pfc, LINE_PFC_STOP, LINE_PFC_LINK, 4},
 	{"pfc_sent", probe_pfc_sent, LINE_PFC_SENT, LINE_PFC_SENT_PRIOS, 4},
+	{"tr_rnr", probe_tr_rnr, LINE_TR_RNR_WAIT, LINE_TR_RNR_NAK, 16},
 	{"pitfalls", probe_pitfalls, LINE_PIT_SPORT_RANGE, LINE_PIT_MTU_LONG, 4},
 };
 const unsigned int prober_experiments_n = ARRAY_LEN(prober_experiments);

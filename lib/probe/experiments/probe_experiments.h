@@ -38,6 +38,8 @@ bool probe_tr_loss(struct prober *p, uint64_t now_ns);
 bool probe_tr_timeout(struct prober *p, uint64_t now_ns);
 bool probe_tr_last(struct prober *p, uint64_t now_ns);
 bool probe_tr_read(struct prober *p, uint64_t now_ns);
+/** Both without a receive. A QP that may not try again ends in error, so it comes late. */
+bool probe_tr_rnr(struct prober *p, uint64_t now_ns);
 
 /* Pause frames to the NIC, and from it. */
 bool probe_pfc(struct prober *p, uint64_t now_ns);

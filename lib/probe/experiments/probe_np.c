@@ -13,7 +13,7 @@
 /* A CNP that comes later than this is late: the paper's N. */
 #define LATE_NS 50000.0
 #define SLOW_NS 10000.0
-#define ROUNDS 3u
+#define ROUNDS 8u
 
 /* Whole settle times, so that a stream of marks sees long intervals too. */
 #define STREAM_SETTLES 4u
@@ -33,17 +33,20 @@ ok_or(bool ok, enum findings_verdict otherwise)
 }
 
 static void
-say_delay(struct prober *p, uint64_t sent_ns, const struct prober_cnp *c)
+add_delay(struct prober *p, const struct prober_cnp *c)
 {
-	double delay = (double)(c->at_ns - sent_ns) - p->rtt_ns;
+	probe_least_add(p, &p->least, (double)(c->at_ns - p->t_ns) - p->rtt_ns, c->frame);
+	p->cnp_delay_ns = p->least.ns;
+}
 
-	/* The least of some rounds is that of the NIC, not of a busy core. */
+/* The least of some rounds is that of the NIC, not of a busy core. */
+static void
+say_delay(struct prober *p)
+{
 	/* Rounds that differ do so by lateness. */
-	if (p->j > 0)
-		prober_note_late(p, (uint64_t)fabs(delay - p->a));
-	p->a = p->j == 0 || delay < p->a ? delay : p->a;
-	p->cnp_delay_ns = p->a;
-	probe_say_delay(p, LINE_NP_DELAY, p->a, (struct probe_limits){SLOW_NS, LATE_NS, 0},
+	prober_note_late(p, (uint64_t)(p->least.most_ns - p->least.ns));
+	probe_say_delay(p, LINE_NP_DELAY, p->least.ns,
+			(struct probe_limits){SLOW_NS, LATE_NS, probe_frame_doubt_ns(p, &p->least)},
 			"after the ACK of an unmarked request would come");
 }
 
@@ -98,19 +101,23 @@ probe_np_first(struct prober *p, uint64_t now_ns)
 	findings_set(&p->findings, LINE_NP_UNMARKED, ok_or(p->n_cnps == p->mark, VERDICT_FAULT),
 		     (double)(p->n_cnps - p->mark), "%u for 32 requests without a mark",
 		     (unsigned int)(p->n_cnps - p->mark));
+	p->least = (struct prober_least){0};
 	for (p->j = 0; p->j < ROUNDS; p->j++) {
 		p->mark = p->n_cnps;
 		p->strange_opcode = -1;
 		p->t_ns = now_ns;
+		p->frames = counter_read(&p->stats.rx_packets);
 		prober_send_next(p, 0, PROBER_CE, now_ns);
 		PROBER_WAIT(p, p->n_cnps > p->mark || p->strange_opcode >= 0,
 			    now_ns + p->params.answer_ns / 4);
 		if (p->n_cnps == p->mark)
 			break;
-		say_delay(p, p->t_ns, prober_cnp(p, p->mark));
+		add_delay(p, prober_cnp(p, p->mark));
 		say_fields(p, prober_cnp(p, p->mark));
 		PROBER_SLEEP(p, p->params.settle_ns);
 	}
+	if (p->least.n > 0)
+		say_delay(p);
 	if (p->strange_opcode >= 0) {
 		findings_say(&p->findings, LINE_NP_OPCODE, VERDICT_FAULT,
 			     "0x%02x: no NIC takes that for a CNP", p->strange_opcode);

@@ -140,9 +140,10 @@ say_start(struct prober *p)
 	double start_ns = fmax((double)(p->qps[0].last_ns - p->t_ns) - p->rtt_ns, 0);
 
 	if (start_ns < 0.8 * p->b)
-		probe_say_delay(p, LINE_PFC_START, start_ns,
-				(struct probe_limits){start_ns + 1e9, INFINITY, 0},
-				"beside the round trip");
+		probe_say_delay(
+			p, LINE_PFC_START, start_ns,
+			(struct probe_limits){start_ns + 1e9, INFINITY, (double)prober_frame_ns(p)},
+			"beside the round trip");
 	else
 		findings_set(&p->findings, LINE_PFC_START, VERDICT_FAULT, start_ns / 1e3,
 			     "%.2f us: XON does not end a pause", start_ns / 1e3);

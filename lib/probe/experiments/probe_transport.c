@@ -5,9 +5,11 @@
  */
 #include <math.h>
 
+#include "base/numbers/array.h"
 #include "base/numbers/units.h"
 #include "probe/experiments/asking.h"
 #include "probe/experiments/probe_experiments.h"
+#include "wire/roce/rnr_timer.h"
 
 #define PACKET_GAP_NS 5000u
 /* Reactions up to that long are prompt; Lumina found 100 us and more on some NICs. */
@@ -36,6 +38,7 @@ count_answers(const struct prober *p, uint64_t since, uint8_t syndrome)
 
 /* Requests of one round: the least delay of some rounds is that of the NIC, not of a busy core. */
 #define ROUNDS 3u
+#define GAP_ROUNDS 8u
 #define AFTER_GAP 4u
 
 /* In order, whatever was accepted before: brings a responder back. */
@@ -53,7 +56,6 @@ static bool
 say_gap(struct prober *p)
 {
 	const struct prober_answer *a = probe_answer_to(p, 0, p->mark);
-	double delay;
 
 	if (probe_is_acknowledged(p, 0, p->mark, p->n + 1)) {
 		findings_say(&p->findings, LINE_TR_NAK_DELAY, VERDICT_FAULT,
@@ -65,9 +67,9 @@ say_gap(struct prober *p)
 			     "no NAK: a loss is repaired by a time-out only");
 		return false;
 	}
-	delay = (double)(a->at_ns - p->t_ns) - p->rtt_ns;
-	p->a = p->j == 0 || delay < p->a ? delay : p->a;
-	say_delay(p, LINE_TR_NAK_DELAY, p->a, 0);
+	probe_least_add(p, &p->least, (double)(a->at_ns - p->t_ns) - p->rtt_ns, a->frame);
+	say_delay(p, LINE_TR_NAK_DELAY, p->least.ns,
+		  probe_frame_doubt_ns(p, &p->least) + p->least.most_ns - p->least.ns);
 	findings_say(&p->findings, LINE_TR_NAK_PSN,
 		     a->psn == p->n && a->syndrome == AETH_NAK_PSN_SEQ ? VERDICT_OK : VERDICT_FAULT,
 		     "%u with 0x%02x; expected %u with 0x60", a->psn, a->syndrome, p->n);
@@ -84,13 +86,15 @@ probe_tr_nak(struct prober *p, uint64_t now_ns)
 	do
 		PROBER_SLEEP(p, p->params.settle_ns);
 	while (!prober_is_quiet(p) && now_ns < p->begin_ns + p->params.answer_ns);
-	for (p->j = 0; p->j < ROUNDS; p->j++) {
+	p->least = (struct prober_least){0};
+	for (p->j = 0; p->j < GAP_ROUNDS; p->j++) {
 		PROBE_RESYNC(p, 0);
 		if (!probe_is_synced(p, 0))
 			return true;
 		p->mark = p->n_answers;
 		p->n = p->qps[0].next_psn;
 		p->t_ns = now_ns;
+		p->frames = counter_read(&p->stats.rx_packets);
 		/* n is lost, and some packets follow. */
 		for (p->i = 1; p->i <= AFTER_GAP; p->i++) {
 			prober_send_request(p, 0, p->n + p->i, 64, 0, now_ns);
@@ -299,7 +303,7 @@ probe_tr_loss(struct prober *p, uint64_t now_ns)
 			continue;
 		delay = (double)(q->watch_ns - q->nak_ns) - p->rtt_ns;
 		p->a = p->i++ == 0 || delay < p->a ? delay : p->a;
-		say_delay(p, LINE_TR_RESEND_DELAY, p->a, p->b);
+		say_delay(p, LINE_TR_RESEND_DELAY, p->a, p->b + (double)prober_frame_ns(p));
 		/* All that is sent again has come before the first new packet. */
 		p->n = q->highest_psn;
 		PROBER_WAIT(p, psn_diff(q->highest_psn, p->n) > 0,
@@ -452,7 +456,8 @@ say_read(struct prober *p, const struct prober_reads *r)
 
 	p->a = p->j == 0 || delay < p->a ? delay : p->a;
 	/* A slow request is allowed. */
-	probe_say_delay(p, LINE_TR_READ_DELAY, p->a, (struct probe_limits){PROMPT_NS, INFINITY, 0},
+	probe_say_delay(p, LINE_TR_READ_DELAY, p->a,
+			(struct probe_limits){PROMPT_NS, INFINITY, (double)prober_frame_ns(p)},
 			"beside the round trip");
 	findings_say(&p->findings, LINE_TR_READ_FROM, before == 0 ? VERDICT_OK : VERDICT_DIFFERS,
 		     before == 0 ? "the lost one" : "%u before the lost one: they come twice",
@@ -493,5 +498,155 @@ probe_tr_read(struct prober *p, uint64_t now_ns)
 		PROBER_SLEEP(p, p->params.settle_ns);
 	}
 	r->lose_next = false;
+	PROBER_END(p);
+}
+
+/* Timers of 0.64 and 5.12 ms: which of them the NAK has must show. */
+static const uint8_t refuse_timers[] = {12, 18};
+/* The second wait is that many times the first one, or more, if the NIC reads the timer. */
+#define READS_TIMER 2
+/* The wait is known within this share of it. */
+#define RNR_SHARE 0.05
+
+/*
+ * How long the NIC waited after an RNR NAK: p->y[j]. At least as long as that says (9.7.5.2.8).
+ * @return false: there is a fault.
+ */
+static bool
+say_rnr_wait(struct prober *p)
+{
+	const struct prober_qp *q = &p->qps[0];
+	double asked_ns = rnr_timer_us[refuse_timers[p->j]] * 1e3;
+	double wait_ns = p->y[p->j] = (double)(q->watch_ns - q->nak_ns) - p->rtt_ns;
+	/* p->b: how long a packet waits for its turn. */
+	double doubt_ns = (double)(p->late_ns + prober_frame_ns(p)) + p->rtt_spread_ns + p->b;
+
+	if (wait_ns + doubt_ns < asked_ns) {
+		findings_set(&p->findings, LINE_TR_RNR_WAIT, VERDICT_FAULT, wait_ns / 1e6,
+			     "%.3f ms, though the NAK says %.2f ms", wait_ns / 1e6, asked_ns / 1e6);
+		return false;
+	}
+	if (p->j == 0)
+		return true;
+	if (p->rtt_ns == 0)
+		findings_say(&p->findings, LINE_TR_RNR_WAIT, VERDICT_NOT_MEASURED, PROBE_NO_TRIP);
+	else if (doubt_ns > RNR_SHARE * wait_ns)
+		findings_say(&p->findings, LINE_TR_RNR_WAIT, VERDICT_NOT_MEASURED,
+			     "between %.3f and %.3f ms", (wait_ns - doubt_ns) / 1e6, wait_ns / 1e6);
+	else
+		findings_set(&p->findings, LINE_TR_RNR_WAIT,
+			     wait_ns > READS_TIMER * p->y[0] ? VERDICT_OK : VERDICT_DIFFERS,
+			     wait_ns / 1e6, "%.3f ms; with a timer of 0.64 ms %.3f ms",
+			     wait_ns / 1e6, p->y[0] / 1e6);
+	return true;
+}
+
+/* A NAK of SENDs that is not for a gap: a packet may be lost on its way. NULL: none. */
+static const struct prober_answer *
+refusal(const struct prober *p)
+{
+	for (uint64_t i = prober_oldest(p->n_answers, p->mark); i < p->n_answers; i++) {
+		const struct prober_answer *a = prober_answer(p, i);
+
+		if (a->qp == 0 && a->syndrome >> 5 != 0 && a->syndrome != AETH_NAK_PSN_SEQ)
+			return a;
+	}
+	return NULL;
+}
+
+/* Are the SENDs so far refused, or all acknowledged? */
+static bool
+is_decided(const struct prober *p)
+{
+	return refusal(p) != NULL ||
+	       probe_is_acknowledged(p, 0, p->mark, (p->qps[0].next_psn - 1) & PSN_MASK);
+}
+
+static void
+say_rnr_nak(struct prober *p)
+{
+	const struct prober_answer *a = refusal(p);
+	double ms;
+
+	if (a != NULL && a->syndrome >> 5 == AETH_RNR_NAK >> 5) {
+		ms = rnr_timer_us[a->syndrome % RNR_TIMERS] / 1e3;
+		findings_set(&p->findings, LINE_TR_RNR_NAK, VERDICT_OK, ms,
+			     "%.2f ms: RNR NAK 0x%02x", ms, a->syndrome);
+	} else if (a != NULL) {
+		findings_say(&p->findings, LINE_TR_RNR_NAK, VERDICT_DIFFERS,
+			     "NAK 0x%02x: the connection ends", a->syndrome);
+	} else if (is_decided(p)) {
+		findings_say(&p->findings, LINE_TR_RNR_NAK, VERDICT_NOT_RUN,
+			     "there was a receive for each of %u SENDs", p->i);
+	} else if (p->i == 0) {
+		findings_say(&p->findings, LINE_TR_RNR_NAK, VERDICT_FAULT,
+			     "no answer: a time-out alone brings the SEND back");
+	} else {
+		findings_say(&p->findings, LINE_TR_RNR_NAK, VERDICT_NOT_MEASURED,
+			     "of %u SENDs some were lost, or dropped without an answer", p->i);
+	}
+}
+
+/* More than a receive queue has, as a rule. */
+#define RNR_SENDS 1024u
+#define SEND_ROUNDS 3u
+
+bool
+probe_tr_rnr(struct prober *p, uint64_t now_ns)
+{
+	struct prober_qp *q = &p->qps[0];
+
+	PROBER_BEGIN(p);
+	prober_only(p, 0, now_ns);
+	for (p->j = 0; p->j < ARRAY_LEN(refuse_timers); p->j++) {
+		p->mark = q->packets;
+		PROBER_WAIT(p, q->packets > p->mark + PROBER_RECENT, now_ns + p->params.answer_ns);
+		if (q->packets <= p->mark + PROBER_RECENT) {
+			findings_say(&p->findings, LINE_TR_RNR_WAIT, VERDICT_NO_ANSWER,
+				     PROBE_NO_DATA);
+			break;
+		}
+		p->b = prober_turn_ns(p, 0);
+		q->refuse_timer = refuse_timers[p->j];
+		q->refuse_next = true;
+		PROBER_WAIT(p, !q->refuse_next, now_ns + p->params.answer_ns);
+		if (q->refuse_next) {
+			q->refuse_next = false;
+			findings_say(&p->findings, LINE_TR_RNR_WAIT, VERDICT_NO_ANSWER,
+				     "no message of the NIC begins");
+			break;
+		}
+		PROBER_WAIT(p, q->watch_n > 0, now_ns + 4 * p->params.answer_ns);
+		if (q->watch_n == 0) {
+			findings_say(&p->findings, LINE_TR_RNR_WAIT, VERDICT_NO_ANSWER,
+				     "nothing is sent again in %.1f s: a QP with rnr_retry = 0 is "
+				     "in error",
+				     4 * (double)p->params.answer_ns / 1e9);
+			break;
+		}
+		if (!say_rnr_wait(p))
+			break;
+	}
+	/* As a responder. */
+	prober_only(p, p->n_qps, now_ns);
+	PROBE_RESYNC(p, 0);
+	if (!probe_is_synced(p, 0))
+		return true;
+	p->mark = p->n_answers;
+	/* The first one alone: there may be no receive at all. It may be lost, too. */
+	prober_send_message(p, 0, now_ns);
+	for (p->j = 0; !is_decided(p) && p->j < SEND_ROUNDS; p->j++) {
+		PROBER_WAIT(p, is_decided(p), now_ns + p->params.answer_ns / 4);
+		if (is_decided(p))
+			break;
+		p->qps[0].next_psn = (p->qps[0].next_psn - 1) & PSN_MASK;
+		prober_send_message(p, 0, now_ns);
+	}
+	for (p->i = 0; p->i < RNR_SENDS && refusal(p) == NULL && p->j < SEND_ROUNDS; p->i++) {
+		prober_send_message(p, 0, now_ns);
+		PROBER_WAIT(p, false, p->wire_free_ns);
+	}
+	PROBER_WAIT(p, is_decided(p), now_ns + p->params.answer_ns / 4);
+	say_rnr_nak(p);
 	PROBER_END(p);
 }

@@ -23,8 +23,8 @@ is_timeless(enum findings_line l)
 	       (l >= LINE_TR_NAK_PSN && l <= LINE_TR_BAD_ICRC) || l == LINE_TR_RECOVERY ||
 	       l == LINE_TR_NAK_DELAY || l == LINE_TR_RESEND_DELAY || l == LINE_TR_READ_DELAY ||
 	       (l >= LINE_NP_INTERVAL_QP && l <= LINE_NP_INTERVAL_PORT) || l == LINE_TR_LAST_FROM ||
-	       l == LINE_TR_READ_FROM || l == LINE_RP_BACK_OFF || l == LINE_PFC_SENT ||
-	       l == LINE_PFC_SENT_PRIOS || l >= LINE_PIT_SPORT_RANGE;
+	       (l >= LINE_TR_READ_FROM && l <= LINE_TR_RNR_NAK) || l == LINE_RP_BACK_OFF ||
+	       l == LINE_PFC_SENT || l == LINE_PFC_SENT_PRIOS || l >= LINE_PIT_SPORT_RANGE;
 }
 
 /* How late may a frame be, so that the line is right? */

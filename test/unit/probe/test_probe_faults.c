@@ -329,9 +329,10 @@ TEST(names_ecn_bits_and_becn_of_cnps)
 	bed_destroy(&bed);
 }
 
-/* The NIC takes a marked frame of another kind for a marked request. */
-static bool
-hears_marked_acks(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+/* The NIC answers a frame of its peer with another one. */
+static void
+answer_with(struct dut *d, struct rte_mbuf *m, const struct roce_view *v,
+	    const struct roce_fields *f, uint64_t now_ns)
 {
 	const uint8_t *buf = rte_pktmbuf_mtod(m, const uint8_t *);
 	struct roce_path path = {
@@ -342,21 +343,27 @@ hears_marked_acks(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, 
 		.dest_qp = BED_QPN,
 		.pkey = PKEY_DEFAULT,
 	};
-	struct roce_fields cnp = {.opcode = ROCE_CNP, .becn = true};
-	struct rte_mbuf *answer;
+	struct rte_mbuf *answer = rte_pktmbuf_alloc(d->pool);
 
-	if (!is_answer(v, 0) || v->ecn != ECN_CE)
-		return true;
 	memcpy(path.dst_mac, buf + 6, 6);
 	memcpy(path.src_mac, buf, 6);
 	memcpy(path.src_ip, buf + v->ip_off + 16, 4);
 	memcpy(path.dst_ip, buf + v->ip_off + 12, 4);
-	answer = rte_pktmbuf_alloc(d->pool);
 	assert_non_null(answer);
-	answer->data_len = (uint16_t)roce_build(rte_pktmbuf_mtod(answer, uint8_t *), 128, &path,
-						&cnp, NULL, 0);
+	answer->data_len =
+		(uint16_t)roce_build(rte_pktmbuf_mtod(answer, uint8_t *), 128, &path, f, NULL, 0);
 	answer->pkt_len = answer->data_len;
 	dut_keep(d, answer, now_ns);
+}
+
+/* The NIC takes a marked frame of another kind for a marked request. */
+static bool
+hears_marked_acks(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	static const struct roce_fields cnp = {.opcode = ROCE_CNP, .becn = true};
+
+	if (is_answer(v, 0) && v->ecn == ECN_CE)
+		answer_with(d, m, v, &cnp, now_ns);
 	return true;
 }
 
@@ -744,6 +751,174 @@ TEST(names_a_requester_that_ignores_naks)
 	bed_finish(&bed);
 	expect(&bed, LINE_TR_RESEND_DELAY, VERDICT_FAULT, "a NAK has no effect");
 	bed_destroy(&bed);
+}
+
+/* The timer of RNR NAKs becomes the shortest one: 10 us. */
+static bool
+hears_short_timers(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	(void)d;
+	(void)now_ns;
+	return !is_answer(v, 1) || says_with(m, v, BTH_BYTES, AETH_RNR_NAK | 1);
+}
+
+/* All timers of RNR NAKs become one of 10.24 ms. */
+static bool
+hears_one_timer(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	(void)d;
+	(void)now_ns;
+	return !is_answer(v, 1) || says_with(m, v, BTH_BYTES, AETH_RNR_NAK | 20);
+}
+
+TEST(finds_the_wait_after_an_rnr_nak)
+{
+	bed_only(&bed, false, false, true, false);
+	bed_finish(&bed);
+	expect(&bed, LINE_TR_RNR_WAIT, VERDICT_OK, "with a timer of 0.64 ms 0.64");
+	assert_in_range(bed_finding(&bed, LINE_TR_RNR_WAIT)->value * 1e3, 5120, 5130);
+	/* Receives without end. */
+	expect(&bed, LINE_TR_RNR_NAK, VERDICT_NOT_RUN, "a receive for each of 1024 SENDs");
+	expect_faults(&bed, 0);
+	bed_destroy(&bed);
+}
+
+TEST(names_a_nic_that_does_not_wait_after_an_rnr_nak)
+{
+	bed_only(&bed, false, false, true, false);
+	bed.dut.hears = hears_short_timers;
+	bed_finish(&bed);
+	expect(&bed, LINE_TR_RNR_WAIT, VERDICT_FAULT, "though the NAK says 0.64 ms");
+	expect_faults(&bed, 1);
+	bed_destroy(&bed);
+}
+
+TEST(names_a_nic_that_reads_no_timer_of_an_rnr_nak)
+{
+	bed_only(&bed, false, false, true, false);
+	bed.dut.hears = hears_one_timer;
+	bed_finish(&bed);
+	expect(&bed, LINE_TR_RNR_WAIT, VERDICT_DIFFERS, "10.24");
+	expect_faults(&bed, 0);
+	bed_destroy(&bed);
+}
+
+TEST(blames_no_qp_that_may_not_try_again_after_an_rnr_nak)
+{
+	bed_only(&bed, false, false, true, true);
+	bed.nic.rnr_retry = 0;
+	bed_finish(&bed);
+	expect(&bed, LINE_TR_RNR_WAIT, VERDICT_NO_ANSWER, "rnr_retry = 0");
+	/* What needs its data came before. */
+	expect(&bed, LINE_PFC_QUANTA, VERDICT_OK, "");
+	expect_faults(&bed, 0);
+	bed_destroy(&bed);
+}
+
+/* One receive, which is posted again after a second. */
+static void
+bed_without_receives(struct bed *b)
+{
+	bed_only(b, false, false, true, false);
+	b->max_recv_wr = 1;
+	b->post_recv_ns = NS_PER_SEC;
+	b->nic.min_rnr_timer = 14;
+}
+
+TEST(finds_the_timer_of_an_rnr_nak)
+{
+	bed_without_receives(&bed);
+	bed_finish(&bed);
+	expect(&bed, LINE_TR_RNR_NAK, VERDICT_OK, "1.28 ms: RNR NAK 0x2e");
+	expect_faults(&bed, 0);
+	bed_destroy(&bed);
+}
+
+static bool
+says_no_rnr_naks(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	(void)d;
+	(void)now_ns;
+	if (!is_answer(v, 1))
+		return true;
+	rte_pktmbuf_free(m);
+	return false;
+}
+
+/* A lost SEND is none that was dropped, so nobody is blamed. */
+TEST(measures_no_timer_where_rnr_naks_are_lost)
+{
+	bed_without_receives(&bed);
+	bed.dut.says = says_no_rnr_naks;
+	bed_finish(&bed);
+	expect(&bed, LINE_TR_RNR_NAK, VERDICT_NOT_MEASURED, "of 1024 SENDs some were lost");
+	expect_faults(&bed, 0);
+	bed_destroy(&bed);
+}
+
+static bool
+is_send(const struct roce_view *v)
+{
+	return v != NULL && v->opcode == RC_SEND_ONLY;
+}
+
+static bool
+hears_no_sends(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	(void)d;
+	(void)m;
+	(void)now_ns;
+	return !is_send(v);
+}
+
+TEST(names_a_nic_that_is_silent_without_a_receive)
+{
+	bed_only(&bed, false, false, true, false);
+	bed.dut.hears = hears_no_sends;
+	bed_finish(&bed);
+	expect(&bed, LINE_TR_RNR_NAK, VERDICT_FAULT, "no answer");
+	expect_faults(&bed, 1);
+	bed_destroy(&bed);
+}
+
+static uint8_t answer_to_sends;
+
+static bool
+hears_sends_in_vain(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	const struct roce_fields nak = {
+		.opcode = RC_ACK,
+		.psn = v == NULL ? 0 : v->psn,
+		.aeth_syndrome = answer_to_sends,
+	};
+
+	if (!is_send(v))
+		return true;
+	answer_with(d, m, v, &nak, now_ns);
+	return false;
+}
+
+/* A host that expects WRITEs posts no receive. */
+TEST(finds_the_timer_of_a_queue_that_is_always_empty)
+{
+	static const struct {
+		uint8_t answer;
+		enum findings_verdict verdict;
+		const char *text;
+	} answers[] = {{AETH_RNR_NAK, VERDICT_OK, "655.36 ms: RNR NAK 0x20"},
+		       {AETH_RNR_NAK | 31, VERDICT_OK, "491.52 ms: RNR NAK 0x3f"},
+		       {AETH_NAK_INVALID_REQUEST, VERDICT_DIFFERS, "NAK 0x61"}};
+
+	for (unsigned int i = 0; i < ARRAY_LEN(answers); i++) {
+		bed_only(&bed, false, false, true, false);
+		bed.dut.hears = hears_sends_in_vain;
+		answer_to_sends = answers[i].answer;
+		bed_finish(&bed);
+		expect(&bed, LINE_TR_RNR_NAK, answers[i].verdict, answers[i].text);
+		expect(&bed, LINE_PIT_MTU_LONG, VERDICT_OK, "NAK");
+		expect_faults(&bed, 0);
+		bed_destroy(&bed);
+	}
 }
 
 /* All QPs have one source port. */

@@ -23,6 +23,7 @@
 #include "unit/probe/probe_bed.h"
 #include "wire/frame/ecn.h"
 #include "wire/link/pfc_frame.h"
+#include "wire/roce/rnr_timer.h"
 
 /* The short form: a few that are soon played, and those of which a line was wrong. */
 #define FIRST 3u
@@ -52,6 +53,7 @@ struct setting {
 	uint32_t naks;                        /* for a gap */
 	uint64_t nak_late_ns;                 /* its NAKs leave */
 	uint64_t resend_late_ns;              /* it heeds NAKs */
+	uint64_t rnr_late_ns;                 /* it heeds RNR NAKs */
 	uint64_t stop_late_ns, start_late_ns; /* it heeds pauses, and their ends */
 	double pause;                         /* share of a pause that it obeys */
 	bool backs_off;                       /* a time-out takes twice as long as the one before */
@@ -339,6 +341,27 @@ draw_pauses(struct prng *r, struct setting *s, struct bed *b)
 	}
 }
 
+/* Of a stream of its own, as what was drawn before this existed is drawn again. */
+static void
+draw_rnr(struct setting *s, struct bed *b)
+{
+	struct prng r;
+
+	prng_seed(&r, s->number, 4);
+	b->nic.min_rnr_timer = (uint8_t)any(&r, 0, RNR_TIMERS - 1);
+	note(s, "min_rnr_timer", b->nic.min_rnr_timer);
+	if (chance(&r, 30)) {
+		s->rnr_late_ns = (uint64_t)spread(&r, 300, 800e3);
+		note(s, "rnr_late", (double)s->rnr_late_ns);
+	}
+	if (chance(&r, 50) && b->max_recv_wr == 0) {
+		b->max_recv_wr = (uint32_t)spread(&r, 1, 500);
+		b->post_recv_ns = (uint64_t)spread(&r, 1e3, 1e9);
+		note(s, "max_recv_wr", b->max_recv_wr);
+		note(s, "post_recv", (double)b->post_recv_ns);
+	}
+}
+
 static void
 draw_answers(struct prng *r, struct setting *s, struct bed *b)
 {
@@ -357,6 +380,7 @@ draw_answers(struct prng *r, struct setting *s, struct bed *b)
 			(uint32_t)spread(r, 100, (double)b->probe.settle_ns / 2e3);
 		note(s, "N", b->nic.np.np_min_time_between_cnps_us);
 	}
+	draw_rnr(s, b);
 	/* Time-outs must differ from the distance of ACKs to a held QP. */
 	if (s->backs_off && b->nic.local_ack_timeout < 10)
 		b->nic.local_ack_timeout = 10;
@@ -542,6 +566,11 @@ hears(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now
 		if (setting.resend_late_ns == 0)
 			return true;
 		dut_hear_later(d, m, rec.nak_ns[i]);
+		return false;
+	}
+	if (v->opcode == RC_ACK && v->aeth_syndrome >> 5 == AETH_RNR_NAK >> 5 &&
+	    setting.rnr_late_ns > 0) {
+		dut_hear_later(d, m, now_ns + setting.rnr_late_ns);
 		return false;
 	}
 	if (v->opcode != ROCE_CNP)
@@ -787,10 +816,9 @@ judge_np(void)
 	const struct np_params *np = &bed.nic.np;
 	double port_us = np->np_min_port_cnp_interval_ns / 1e3;
 	double n_us = fmax(np->np_min_time_between_cnps_us, port_us);
-	double frame_us = (bed.mtu_bytes + 100) * 8e6 / (double)bed.nic.link_speed_bps;
 	bool qp = np->np_cnp_moderation == NP_PER_QP && np->np_min_port_cnp_interval_ns == 0;
 
-	judge(LINE_NP_DELAY, np->np_cnp_delay_ns / 1e3, 2 * frame_us);
+	judge(LINE_NP_DELAY, np->np_cnp_delay_ns / 1e3, 0);
 	judge(LINE_NP_DSCP, np->np_cnp_dscp, 0);
 	if (bed.vlan_tci != 0)
 		judge(LINE_NP_PRIO, np->np_cnp_prio, 0);
@@ -819,7 +847,7 @@ judge_transport(void)
 	/* 4.096 us x 2^n, and up to four times that (IBTA 9.7.6.1.3). */
 	double least_ms = 4.096e-3 * (double)(1u << bed.nic.local_ack_timeout);
 
-	judge(LINE_TR_NAK_DELAY, (double)setting.nak_late_ns / 1e3, 2 * frame_us);
+	judge(LINE_TR_NAK_DELAY, (double)setting.nak_late_ns / 1e3, 0);
 	judge(LINE_TR_NAK_ONCE, setting.naks, 0);
 	judge(LINE_TR_RESEND_DELAY, (double)setting.resend_late_ns / 1e3, 3 * frame_us);
 	judge_text(LINE_TR_RECOVERY, setting.selective ? "1: selective" : "go-back-N");
@@ -829,6 +857,8 @@ judge_transport(void)
 	judge(LINE_TR_TIMEOUT, 2.5 * least_ms, 1.5 * least_ms);
 	judge(LINE_TR_LAST, 2.5 * least_ms, 1.5 * least_ms);
 	judge(LINE_TR_LAST_FROM, 0, 0);
+	judge(LINE_TR_RNR_WAIT, 5.12 + (double)setting.rnr_late_ns / 1e6, 0);
+	judge(LINE_TR_RNR_NAK, rnr_timer_us[bed.nic.min_rnr_timer] / 1e3, 0);
 }
 
 #define TRIP_US 2.0
