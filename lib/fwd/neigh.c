@@ -8,6 +8,7 @@
 #include <rte_branch_prediction.h>
 
 #include "base/threads/counter.h"
+#include "base/threads/pages.h"
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 
@@ -56,7 +57,7 @@ neigh_table_destroy(struct neigh_table *t)
 	free(t->entries);
 	free(t->hashes);
 	free(t->slots);
-	free(t->known);
+	pages_free_sparse(t->known, t->n_interfaces * sizeof(*t->known));
 	free(t->wanted);
 	free(t);
 }
@@ -166,7 +167,8 @@ int
 neigh_limit(struct neigh_table *t, uint32_t entries, uint32_t interfaces, uint16_t ports)
 {
 	assert(t->n == 0 && t->known == NULL);
-	t->known = calloc(interfaces, sizeof(*t->known));
+	t->n_interfaces = interfaces;
+	t->known = pages_alloc_sparse(interfaces * sizeof(*t->known));
 	t->wanted = calloc(ports + 1u, sizeof(*t->wanted));
 	if (t->known == NULL || t->wanted == NULL)
 		return -ENOMEM;

@@ -253,7 +253,7 @@ struct neigh_table {
 	uint32_t unresolved;
 	/* Only after neigh_limit(). The lists (else NULL) hold the neighbours that are neither
 	 * fixed nor pinned. */
-	uint32_t limit;
+	uint32_t limit, n_interfaces;
 	uint16_t n_ports;
 	struct neigh_list *known;  /* resolved, by interface */
 	struct neigh_list *wanted; /* unresolved, by port; the last list: those of no port */

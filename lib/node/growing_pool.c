@@ -48,7 +48,7 @@ stack_free(struct rte_mempool *pool)
 	if (s == NULL)
 		return;
 	pages_free(s->region, s->region_bytes);
-	pages_free(s, s->bytes);
+	pages_free_sparse(s, s->bytes);
 }
 
 static int

@@ -264,7 +264,7 @@ output_csv_close(struct output_csv *csv, const char *dir, const struct net *net)
 	int messages = output_close(csv->messages, dir, "messages.csv");
 
 	for (uint32_t i = 0; csv->earlier != NULL && i < net_flow_count(net); i++)
-		pages_free(csv->earlier[i], sizeof(*csv->earlier[i]));
+		pages_free_sparse(csv->earlier[i], sizeof(*csv->earlier[i]));
 	free(csv->earlier);
 	free(csv->interval);
 	free(csv->listed.has);

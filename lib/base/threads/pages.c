@@ -16,6 +16,9 @@
  */
 #define OWN_PAGES_BYTES ((size_t)64 << 10)
 
+/* The same of sparse regions, which are read less often, and of which a few pages are touched. */
+#define SPARSE_PAGES_BYTES ((size_t)16 << 10)
+
 /* A transparent huge page: 2 MB on x86-64, and on arm64 with 4 KB pages. */
 #define HUGE_BYTES ((size_t)2 << 20)
 
@@ -69,16 +72,29 @@ pages_alloc(size_t n)
 void *
 pages_alloc_sparse(size_t n)
 {
-	return n < OWN_PAGES_BYTES ? small_alloc(n) : own_pages(n, MAP_NORESERVE, MADV_NOHUGEPAGE);
+	return n < SPARSE_PAGES_BYTES ? small_alloc(n)
+				      : own_pages(n, MAP_NORESERVE, MADV_NOHUGEPAGE);
+}
+
+static void
+release(void *p, size_t n, size_t own_pages_bytes)
+{
+	if (n < own_pages_bytes)
+		free(p);
+	else if (p != NULL)
+		munmap(p, n < HUGE_BYTES ? n : round_up(n, HUGE_BYTES));
 }
 
 void
 pages_free(void *p, size_t n)
 {
-	if (n < OWN_PAGES_BYTES)
-		free(p);
-	else if (p != NULL)
-		munmap(p, n < HUGE_BYTES ? n : round_up(n, HUGE_BYTES));
+	release(p, n, OWN_PAGES_BYTES);
+}
+
+void
+pages_free_sparse(void *p, size_t n)
+{
+	release(p, n, SPARSE_PAGES_BYTES);
 }
 
 uint64_t

@@ -15,14 +15,16 @@
  */
 void *pages_alloc(size_t n);
 
+/** n as given to pages_alloc(). NULL is allowed. */
+void pages_free(void *p, size_t n);
+
 /**
  * As pages_alloc(), but never on huge pages, and without a reservation of memory: for regions that
- * mostly remain untouched.
+ * mostly remain untouched, also smaller ones.
  */
 void *pages_alloc_sparse(size_t n);
-
-/** n as given to pages_alloc() or pages_alloc_sparse(). NULL is allowed. */
-void pages_free(void *p, size_t n);
+/** n as given to pages_alloc_sparse(). NULL is allowed. */
+void pages_free_sparse(void *p, size_t n);
 
 /** Physical memory of the process, as Linux counts it; 0: not known. */
 uint64_t pages_resident_bytes(void);

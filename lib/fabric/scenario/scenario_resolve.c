@@ -353,6 +353,6 @@ scenario_release(struct scenario *s)
 	free(s->static_routes);
 	free(s->links);
 	free(s->ports);
-	pages_free(s->switches, s->max_switches * sizeof(*s->switches));
+	pages_free_sparse(s->switches, s->max_switches * sizeof(*s->switches));
 	*s = (struct scenario){0};
 }

@@ -36,7 +36,7 @@ topology_destroy(struct topology *t)
 	free(t->links);
 	free(t->hosts);
 	names_free(&t->names);
-	pages_free(t->switches, SWITCHES_BYTES);
+	pages_free_sparse(t->switches, SWITCHES_BYTES);
 	free(t);
 }
 

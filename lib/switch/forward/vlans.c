@@ -62,7 +62,7 @@ struct sw_vlans *
 sw_vlans_create(const struct sw_params *params)
 {
 	uint16_t words = port_words(params->n_ports);
-	struct sw_vlans *v = pages_alloc(size_of(words));
+	struct sw_vlans *v = pages_alloc_sparse(size_of(words));
 
 	if (v != NULL)
 		v->words = words;
@@ -81,5 +81,5 @@ void
 sw_vlans_free(struct sw_vlans *vlans)
 {
 	if (vlans != NULL)
-		pages_free(vlans, size_of(vlans->words));
+		pages_free_sparse(vlans, size_of(vlans->words));
 }

@@ -30,6 +30,6 @@ sw_chunks_init(struct sw_chunks *c, size_t n)
 void
 sw_chunks_fini(struct sw_chunks *c)
 {
-	pages_free(c->memory, c->bytes);
+	pages_free_sparse(c->memory, c->bytes);
 	*c = (struct sw_chunks){0};
 }

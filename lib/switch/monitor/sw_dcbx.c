@@ -152,7 +152,7 @@ sw_dcbx_init(struct sw *sw, const struct sw_params *params)
 	l->params = params->lldp;
 	/* Without frames of LLDP they remain untouched. */
 	sw->lldp.boxes = pages_alloc_sparse(params->n_ports * sizeof(*sw->lldp.boxes));
-	sw->lldp.out = calloc(params->n_ports, sizeof(*sw->lldp.out));
+	sw->lldp.out = pages_alloc_sparse(params->n_ports * sizeof(*sw->lldp.out));
 	l->port = calloc(params->n_ports, sizeof(*l->port));
 	if (sw->lldp.boxes == NULL || sw->lldp.out == NULL || l->port == NULL)
 		return -ENOMEM;
@@ -170,8 +170,8 @@ sw_dcbx_init(struct sw *sw, const struct sw_params *params)
 void
 sw_dcbx_free(struct sw *sw)
 {
-	pages_free(sw->lldp.boxes, sw->n_ports * sizeof(*sw->lldp.boxes));
-	free(sw->lldp.out);
+	pages_free_sparse(sw->lldp.boxes, sw->n_ports * sizeof(*sw->lldp.boxes));
+	pages_free_sparse(sw->lldp.out, sw->n_ports * sizeof(*sw->lldp.out));
 	free(sw->control->lldp.port);
 }
 

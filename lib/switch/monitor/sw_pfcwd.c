@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/numbers/fixed.h"
+#include "base/threads/pages.h"
 #include "switch/control/event_log.h"
 #include "switch/control/owners.h"
 #include "switch/control/control_state.h"
@@ -47,7 +48,7 @@ sw_pfcwd_init(struct sw *sw, const struct sw_params *params)
 	wd->of_port = calloc(params->n_ports, sizeof(*wd->of_port));
 	wd->qos = calloc(params->n_ports, sizeof(*wd->qos));
 	wd->watched_prios = calloc(params->n_ports, sizeof(*wd->watched_prios));
-	wd->queue = calloc(params->n_ports, sizeof(*wd->queue));
+	wd->queue = pages_alloc_sparse(params->n_ports * sizeof(*wd->queue));
 	if (wd->of_port == NULL || wd->qos == NULL || wd->watched_prios == NULL ||
 	    wd->queue == NULL)
 		return -ENOMEM;
@@ -62,7 +63,8 @@ sw_pfcwd_free(struct sw *sw)
 	free(sw->control->watchdog.of_port);
 	free(sw->control->watchdog.qos);
 	free(sw->control->watchdog.watched_prios);
-	free(sw->control->watchdog.queue);
+	pages_free_sparse(sw->control->watchdog.queue,
+			  sw->n_ports * sizeof(*sw->control->watchdog.queue));
 }
 
 static struct pfcwd_sample
