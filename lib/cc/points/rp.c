@@ -446,11 +446,41 @@ catch_up(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, 
 }
 
 /*
- * Fast path: only the rate timer is due, and the QP stays limited. It does not advance monitor
- * slots without a CNP: a later call that needs the current slot does that.
+ * The usual case between two CNPs, without a loop: only the rate timer is due, all its events are
+ * additive increases, and the QP stays limited. Target and rate rise by R_AI alone at each event if
+ * the gap between them has come to rest: gap = floor((gap + R_AI) / 2), as in increase_steadily().
+ * It does not advance monitor slots without a CNP: a later call that needs the current slot does
+ * that.
+ *
+ * @return false: nothing was done.
  */
-uint32_t
-rp_on_timer(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t now_ns)
+static inline bool
+rise_straight(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
+	      uint64_t now_ns)
+{
+	const uint64_t step = params->rp_ai_rate_bps;
+	uint64_t gap_bps = rp->target_rate_bps - rp->current_rate_bps, events, rise_bps;
+
+	if ((rp->flags & RP_CNP_CUT) || now_ns < rp->next_increase_ns ||
+	    rp->time_stage <= params->rp_threshold || rp->byte_stage > params->rp_threshold ||
+	    params->rp_hyper_by_timer || step - gap_bps > 1)
+		return false;
+	events = events_due(rp, params, now_ns);
+	if (__builtin_mul_overflow(events, step, &rise_bps) ||
+	    rise_bps >= params->rp_max_rate_bps - rp->target_rate_bps)
+		return false;
+	rp->target_rate_bps += rise_bps;
+	rp->current_rate_bps += rise_bps;
+	stage_add(&rp->time_stage, events);
+	rp->next_increase_ns += events * (params->rp_time_reset_us * NS_PER_US);
+	rp->next_event_ns = rp->next_increase_ns;
+	counter_add(&stats->rp_additive_increases, events);
+	return true;
+}
+
+/* rp_on_timer() in all other cases. Out of line, so that the usual one saves no registers. */
+static __attribute__((noinline)) uint32_t
+run_timer(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t now_ns)
 {
 	uint64_t events;
 	uint32_t did = 0;
@@ -462,6 +492,14 @@ rp_on_timer(struct rp *rp, const struct rp_params *params, struct rp_stats *stat
 		return did | catch_up(rp, params, stats, now_ns);
 	rp->next_event_ns = rp->next_increase_ns;
 	return did;
+}
+
+uint32_t
+rp_on_timer(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t now_ns)
+{
+	if (rise_straight(rp, params, stats, now_ns))
+		return CC_DID_RAISE;
+	return run_timer(rp, params, stats, now_ns);
 }
 
 void

@@ -75,9 +75,28 @@ can_send_after_events(struct nic *nic, uint32_t item, uint64_t now_ns)
 }
 
 /*
+ * A QP that has a packet was released for an event, and has still to wait for tokens: put it back.
+ * As nic_settle(), without what release_run() has checked. @return false: it has not to wait.
+ */
+static inline bool
+wait_on(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint64_t deadline_ns;
+
+	/* A cut may have made the window smaller. */
+	if (unlikely(!qp_in_window(qp)) ||
+	    !nic_must_wait(qp, nic_flow_of(nic, qp), nic_wire_free_ns(nic, now_ns), &deadline_ns))
+		return false;
+	qp->place = QP_PACED;
+	nic_make_paced(nic, item, deadline_ns);
+	return true;
+}
+
+/*
  * Append the first QPs of a list that waited for tokens only, and have one queue, to its ready
  * ring. If a cut has made a wait longer, send_queue() notices it.
- * @return their number.
+ * @return their number, with those that wait on.
  */
 static inline uint32_t
 release_run(struct nic *nic, const uint32_t *items, uint32_t n, uint64_t now_ns)
@@ -90,7 +109,8 @@ release_run(struct nic *nic, const uint32_t *items, uint32_t n, uint64_t now_ns)
 	const uint8_t queue = flows[flow].data_queue;
 	struct qp_ring *ring = &nic->ready.ring[queue];
 	uint32_t *const ring_items = ring->items;
-	const uint32_t tail = ring->tail, mask = ring->mask;
+	const uint32_t mask = ring->mask;
+	uint32_t tail = ring->tail;
 
 	for (done = 0; done < n; done++) {
 		const struct nic_qp *qp = &qps[items[done]];
@@ -105,13 +125,16 @@ release_run(struct nic *nic, const uint32_t *items, uint32_t n, uint64_t now_ns)
 		    unlikely(qp->left_packets == 0) || unlikely(!qp_in_window(qp)))
 			break;
 		if (now_ns >= qp->cc.head.next_event_ns &&
-		    !can_send_after_events(nic, items[done], now_ns))
-			break;
-		ring_items[(tail + done) & mask] = items[done];
+		    !can_send_after_events(nic, items[done], now_ns)) {
+			if (!wait_on(nic, items[done], now_ns))
+				break;
+			continue;
+		}
+		ring_items[tail++ & mask] = items[done];
 	}
-	if (done == 0)
-		return 0;
-	ring->tail = tail + done;
+	if (tail == ring->tail)
+		return done;
+	ring->tail = tail;
 	nic->ready.backlogged |= (uint8_t)(1u << queue);
 	node_wake(&nic->node, 0);
 	return done;

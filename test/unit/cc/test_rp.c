@@ -2,8 +2,7 @@
 /* Both profiles: starts, idle time, and random runs against an event-by-event reference. */
 #include "unit/cc/rp_test.h"
 
-#include "base/numbers/prng.h"
-#include "unit/cc/rp_reference.h"
+#include "unit/cc/rp_random.h"
 
 TEST(flow_that_starts_below_the_maximum_rises_by_itself)
 {
@@ -72,57 +71,6 @@ TEST(hours_of_idle_time_are_bounded_work)
 	assert_int_equal(p.cc.rp.next_event_ns, (events + 1) * 55 * US);
 }
 
-/* Random knobs; scale stretches all periods so that long idle times are few events for the
- * reference. */
-static struct rp_params
-random_params(struct prng *rnd, enum rp_profile profile, uint32_t scale)
-{
-	static const uint16_t weights[] = {1019, 1020, 1023, 1024};
-	struct rp_params p = params_of(profile, 40 * GBPS);
-	char why[256];
-
-	if (prng_below(rnd, 4) == 0)
-		return p;
-	p.rp_clamp_tgt_rate = prng_below(rnd, 2);
-	p.rp_clamp_tgt_rate_ati = prng_below(rnd, 2);
-	p.rp_threshold = (uint8_t)prng_below(rnd, prng_below(rnd, 4) ? 4 : 32);
-	p.rp_gd = (uint8_t)(8 + prng_below(rnd, 6));
-	p.rp_min_dec_fac_pct = (uint8_t)prng_below(rnd, 101);
-	p.rp_dce_tcp_g = prng_below(rnd, 3) ? weights[prng_below(rnd, ARRAY_LEN(weights))]
-					    : (uint16_t)prng_below(rnd, 1025);
-	p.rp_initial_alpha_value = (uint16_t)prng_below(rnd, 1025);
-	p.rp_dce_tcp_rtt_us = (uint32_t)(1 + prng_below(rnd, 60)) * scale;
-	p.rp_rate_reduce_monitor_period_us = (uint32_t)(1 + prng_below(rnd, 40)) * scale;
-	p.rp_time_reset_us = (uint32_t)(1 + prng_below(rnd, 100)) * scale;
-	p.rp_byte_reset_bytes =
-		prng_below(rnd, 5) ? prng_below(rnd, 1ull << prng_below(rnd, 24)) : 0;
-	p.rp_ai_rate_bps = prng_below(rnd, 1ull << prng_below(rnd, 31));
-	p.rp_hai_rate_bps = prng_below(rnd, 1ull << prng_below(rnd, 31));
-	p.rp_min_rate_bps = 1 + prng_below(rnd, 1ull << prng_below(rnd, 30));
-	p.rp_max_rate_bps = p.rp_min_rate_bps + prng_below(rnd, 1ull << prng_below(rnd, 40));
-	p.rp_rate_to_set_on_first_cnp_bps =
-		prng_below(rnd, 3) ? 0 : prng_below(rnd, p.rp_max_rate_bps + 1);
-	p.rp_hyper_by_timer = prng_below(rnd, 2);
-	assert_int_equal(rp_params_check(&p, why, sizeof(why)), 0);
-	return p;
-}
-
-static bool
-same(const struct point *p, const struct ref *ref, uint64_t now_ns)
-{
-	const struct rp *rp = &p->cc.rp;
-
-	if (rp->current_rate_bps != ref->rate || rp->target_rate_bps != ref->target ||
-	    rp_alpha_q32(rp, &p->params, now_ns) != ref->alpha << 1)
-		return false;
-	if (memcmp(&p->stats, &ref->stats, sizeof(p->stats)) != 0)
-		return false;
-	/* Once a QP is free, nobody reads its stages. */
-	return !rp_limited(rp) ||
-	       (rp->time_stage == ref->t && rp->byte_stage == ref->bc &&
-		(p->params.rp_byte_reset_bytes == 0 || rp->byte_count == ref->bytes));
-}
-
 /* Are the states equal after the increases that wait? */
 static bool
 same_at(const struct point *p, const struct ref *ref, uint64_t now_ns)
@@ -132,7 +80,7 @@ same_at(const struct point *p, const struct ref *ref, uint64_t now_ns)
 	copy.node.params = &copy.params;
 	copy.node.rp_stats = &copy.stats;
 	cc_catch_up(&copy.cc, &copy.node, now_ns);
-	return same(&copy, ref, now_ns);
+	return rp_same(&copy, ref, now_ns);
 }
 
 /* @param rests  Increases are told to wait, at random. */
@@ -149,7 +97,7 @@ one_random_run(enum rp_profile profile, uint64_t seed, bool rests)
 	prng_seed(&rnd, seed, profile);
 	scale = prng_below(&rnd, 4) == 0 ? 1000 : 1;
 	cnp_one_in = 1 + (uint32_t)prng_below(&rnd, 40);
-	params = random_params(&rnd, profile, scale);
+	params = rp_random_params(&rnd, profile, scale);
 	now_ns = prng_below(&rnd, HOUR_NS);
 	start_bps = prng_below(&rnd, 2) ? params.rp_max_rate_bps
 					: prng_below(&rnd, params.rp_max_rate_bps + 1);
@@ -184,7 +132,7 @@ one_random_run(enum rp_profile profile, uint64_t seed, bool rests)
 			ref_run(&ref, now_ns);
 		}
 		if (rests ? !same_at(&p, &ref, now_ns)
-			  : rate_bps != ref.rate || !same(&p, &ref, now_ns))
+			  : rate_bps != ref.rate || !rp_same(&p, &ref, now_ns))
 			fail_msg("differs from the reference, profile %d seed %llu step %u",
 				 profile, (unsigned long long)seed, step);
 		if (!p.honest)
