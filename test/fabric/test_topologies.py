@@ -344,5 +344,18 @@ def high_ports(program, folder):
     expect(storms == [("a", "storm_detected", 264), ("a", "storm_restored", 264)], f"watchdog: {storms}")
 
 
+def memory(program, folder):
+    """What idle hosts and switches take, by the program's own figures; and rows of flows are bounded."""
+    fabric = {"topology": "fat_tree", "fat_tree_k": 16, "hosts": 1024, "duration_ns": "2us"}
+    r = results(program, scenario(folder, fabric, flow("a", 1, 2, message_bytes=1024, messages=1) + flow("b", "3-12", 900), "idle"), "--set", "fabric.flow_rows=4")
+    m = r["memory"]
+    expect(0 < m["hosts_bytes"] < 1024 * 100_000, f"1,024 hosts: {m}")
+    expect(0 < m["switches_bytes"] < 320 * 900_000 and m["most_bytes"] > m["switches_bytes"], f"320 switches: {m}")
+    expect([f["name"] for f in r["flows"]] == ["a h1", "b h3", "b h4", "b h5"] and r["unlisted_flows"] == 7, f"{len(r['flows'])}, {r['unlisted_flows']}")
+    for hosts in (65537, 70000):
+        done = run(program, scenario(folder, {**fabric, "hosts": hosts}, flow("a", 1, 2), "many"))
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and "from 2 to 65536" in done.stderr, done.stderr)
+
+
 if __name__ == "__main__":
-    in_folder(reach, many_switches, many_ports, many_routes, high_ports, ecmp, seeds, bottleneck, sections, one_switch, static_routes, refused, large)
+    in_folder(memory, reach, many_switches, many_ports, many_routes, high_ports, ecmp, seeds, bottleneck, sections, one_switch, static_routes, refused, large)
