@@ -6,6 +6,9 @@ import socket
 import subprocess
 import sys
 
+from scapy.layers.l2 import Ether
+from scapy.utils import wrpcap
+
 from harness import Program, check, check_equal, eal, finish, path_of, run, work_dir
 
 SWITCH = {
@@ -18,6 +21,8 @@ NIC = {
     "nic": {"mac": "02:00:00:00:00:01", "ip": "10.0.0.1", "link_speed_bps": "10G"},
     "flow a": {"peer_mac": "02:00:00:00:00:02", "peer_ip": "10.0.0.2", "peer_qpn": "18", "message_bytes": "64KB"},
 }
+
+PATIENT = NIC | {"nic": NIC["nic"] | {"local_ack_timeout": "0"}}  # nobody answers, and it does not give up
 
 # role, section, key, value (None: leave the key out), words that the line must hold
 WRONG_KEYS = [
@@ -163,15 +168,38 @@ def used_interface(work):
 
 def used_prefix(work):
     """EAL's own words name a lock file. Here a prefix is of one program, as without --no-shconf."""
-    shared = [option for option in eal("net_null0") if option not in ("--no-shconf", "--no-telemetry")] + ["--file-prefix", f"qp{os.getpid()}"]
-    patient = NIC | {"nic": NIC["nic"] | {"local_ack_timeout": "0"}}  # nobody answers, and it does not give up
-    first = Program(work, "nic", "first", ini(patient), shared, "--stay", "--stats-interval", 0, "--idle-sleep", 200)
-    first.wait_started()
-    done = run(path_of("nic"), *shared, "--", "--config", work / "first.ini")
-    check("a prefix in use: the last line names its program", done.returncode == 1 and
-          done.stderr.splitlines()[-1:] == [f"quench-nic: error: --file-prefix qp{os.getpid()} is in use by quench-nic (pid {first.process.pid}): expected another name"],
-          (done.returncode, done.stderr))
-    check_equal("the first one runs on", first.stop(), 0)
+    for role, config, devices, more in (("nic", PATIENT, ["net_null0"], ["--stay"]), ("switch", SWITCH, ["net_ring0", "net_ring1"], [])):
+        shared = [option for option in eal(*devices) if option not in ("--no-shconf", "--no-telemetry")] + ["--file-prefix", f"q{role}{os.getpid()}"]
+        first = Program(work, role, f"first-{role}", ini(config), shared, *more, "--stats-interval", 0, "--idle-sleep", 200)
+        first.wait_started()
+        done = run(path_of(role), *shared, "--", "--config", work / f"first-{role}.ini")
+        said = f"quench-{role}: error: --file-prefix q{role}{os.getpid()} is in use by quench-{role} (pid {first.process.pid}): expected another name"
+        check("a prefix in use: the last line names its program", done.returncode == 1 and done.stderr.splitlines()[-1:] == [said], (done.returncode, done.stderr))
+        check_equal("the first one runs on", first.stop(), 0)
+
+
+def used_devices(work):
+    """What a device uses outside its process is of one program. Devices of net_ring use nothing there."""
+    socket_path, tap = f"/run/quench-claims-{os.getpid()}", f"qtap{os.getpid() % 100000}"
+    capture, server, client = work / "claimed.pcap", f"net_memif0,role=server,socket={socket_path}", f"net_memif0,role=client,socket={socket_path}"
+    with_tap = os.geteuid() == 0 and os.path.exists("/dev/net/tun")
+    devices = [server, f"net_pcap0,rx_pcap={capture},tx_pcap={work}/out.pcap", f"net_tap0,iface={tap}" if with_tap else "net_ring9", "net_ring0"]
+    wrpcap(str(capture), Ether())
+    sections = {**SWITCH, "port 2": SWITCH["port 0"], "port 3": SWITCH["port 0"]}
+    holder = Program(work, "switch", "holder", ini(sections), eal(*devices), "--stats-interval", 0, "--idle-sleep", 200)
+    holder.wait_started()
+    peer = Program(work, "nic", "peer", ini(PATIENT), eal(client, core=1), "--stay", "--stats-interval", 0, "--idle-sleep", 200)
+    peer.wait_started()
+    os.chdir(work)
+    for device, words, by in ((server, f"role=server of memif socket {socket_path}", holder), (client, f"role=client, id=0 of memif socket {socket_path}", peer),
+                              ("net_pcap0,rx_iface=lo,tx_pcap=out.pcap", "file out.pcap", holder), (f"net_tap0,iface={tap}", f"tap interface {tap}", holder)):
+        if with_tap or "net_tap" not in device:
+            done = run(path_of("nic"), *eal(device), "--", "--config", "peer.ini")
+            one_line(f"a device in use: {device}", done, 1, (words, f"is in use by quench-{'nic' if by is peer else 'switch'} (pid {by.process.pid})"))
+    (work / "rings.ini").write_text(ini(SWITCH))
+    done = run(path_of("switch"), *eal("net_ring0", "net_ring1"), "--", "--config", "rings.ini", "--duration", "10ms")
+    check_equal("rings are of each process", done.returncode, 0)
+    check_equal("the holders run on", (peer.stop(), holder.stop()), (0, 0))
 
 
 def no_hugepages(work):
@@ -252,6 +280,7 @@ def main():
     no_hugepages(work)
     used_interface(work)
     used_prefix(work)
+    used_devices(work)
     few_files(work)
     run_time(work)
     finish()

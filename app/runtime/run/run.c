@@ -18,7 +18,7 @@
 #include "base/numbers/units.h"
 #include "runtime/capture/capture.h"
 #include "runtime/eal/eal_start.h"
-#include "runtime/device/interface_claim.h"
+#include "runtime/device/device_claim.h"
 #include "runtime/device/kernel_interface.h"
 #include "runtime/device/port_device.h"
 #include "runtime/device/port_removal.h"
@@ -167,12 +167,12 @@ vdev_of(const struct opts *opts, int i)
 }
 
 static int
-claim_interfaces(const struct opts *opts)
+claim_devices(const struct opts *opts)
 {
 	for (int i = 1; i < opts->eal_argc; i++) {
 		const char *device = vdev_of(opts, i);
 
-		if (device != NULL && interface_claim(device) != 0)
+		if (device != NULL && device_claim(device) != 0)
 			return APP_FAILED;
 	}
 	return 0;
@@ -198,7 +198,7 @@ int
 run_start(const struct opts *opts, uint32_t largest_frame)
 {
 	catch_signals();
-	if (claim_interfaces(opts) != 0)
+	if (claim_devices(opts) != 0)
 		return APP_FAILED;
 	if (!eal_has_files(names_lcores(opts) ? 1 : 0))
 		return APP_FAILED;
