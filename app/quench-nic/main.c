@@ -134,11 +134,14 @@ say_if_stuck(const struct config_version *v)
 	const struct nic_config *c = nic_config_of(v);
 	uint32_t flow = UINT32_MAX;
 	bool stuck = is_stuck(v, &flow);
+	uint32_t *awaited = stuck && !nic.said_stuck && flow != UINT32_MAX
+				    ? flow_registry_awaited(&nic.registry, c)
+				    : NULL;
 
-	if (stuck && !nic.said_stuck && flow != UINT32_MAX)
+	if (awaited != NULL)
 		say_warning("[flow %s] has not begun: it waits for [flow %s], which has not ended",
-			    c->flows[flow].name,
-			    c->flows[flow_registry_awaited(&nic.registry, c, flow)].name);
+			    c->flows[flow].name, c->flows[awaited[flow]].name);
+	free(awaited);
 	nic.said_stuck = stuck;
 	return stuck;
 }

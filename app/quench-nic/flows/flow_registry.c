@@ -9,6 +9,7 @@
 #include "base/numbers/fixed.h"
 #include "ctl/config/config.h"
 #include "ctl/nic_config/workload_file.h"
+#include "nic/workload/flow_waits.h"
 
 /*
  * Limit of the lives at a time: the flows of a file, and the same number of removed ones that are
@@ -252,75 +253,69 @@ rounds_of(const struct flow_registry *registry, uint32_t id)
 	return rounds;
 }
 
-uint32_t
-flow_registry_awaited(const struct flow_registry *registry, const struct nic_config *config,
-		      uint32_t i)
+/* Of each flow of a configuration with an order. @return NULL: no memory. */
+static struct flow_reached *
+read_reached(const struct flow_registry *registry, const struct nic_config *config)
 {
-	const struct flow_order *o = &config->order;
-	uint32_t barrier = flow_order_barrier(o, i);
-	uint64_t rounds;
+	struct flow_reached *reached = calloc(config->order.n, sizeof(*reached));
 
-	for (uint32_t k = 0; k < flow_order_waits(o, i); k++)
-		if (!has_ended(registry, config->flows[o->awaited[o->first[i] + k]].id))
-			return o->awaited[o->first[i] + k];
-	if (barrier == 0 || has_ended(registry, config->flows[i].id))
-		return i;
-	rounds = rounds_of(registry, config->flows[i].id);
-	for (uint32_t k = 0; k < config->n_flows; k++)
-		if (flow_order_barrier(o, k) == barrier &&
-		    rounds_of(registry, config->flows[k].id) < rounds)
-			return k;
-	return i;
-}
-
-/* Does flow i wait for one that is stuck, or of which QPs gave up? */
-static bool
-waits_in_vain(const struct flow_registry *registry, const struct nic_config *config,
-	      const bool *stuck, uint32_t i)
-{
-	const struct flow_order *o = &config->order;
-
-	for (uint32_t k = 0; k < flow_order_waits(o, i); k++) {
-		uint32_t awaited = o->awaited[o->first[i] + k], id = config->flows[awaited].id;
+	for (uint32_t i = 0; reached != NULL && i < config->order.n; i++) {
+		uint32_t id = config->flows[i].id;
 		struct nic_flow_info info = {0};
 
-		if (has_ended(registry, id))
-			continue;
-		add_info(registry, id, &info);
-		if (stuck[awaited] || info.qps_failed > 0)
-			return true;
+		reached[i].ended = has_ended(registry, id);
+		reached[i].rounds =
+			flow_order_barrier(&config->order, i) == 0 ? 0 : rounds_of(registry, id);
+		if (!reached[i].ended)
+			add_info(registry, id, &info);
+		reached[i].failed = info.qps_failed > 0;
 	}
-	for (uint32_t k = 0; flow_order_barrier(o, i) != 0 && k < config->n_flows; k++)
-		if (stuck[k] && flow_order_barrier(o, k) == flow_order_barrier(o, i))
-			return true;
-	return false;
+	return reached;
+}
+
+uint32_t *
+flow_registry_awaited(const struct flow_registry *registry, const struct nic_config *config)
+{
+	struct flow_reached *reached;
+	uint32_t *awaited;
+
+	if (config->order.n == 0)
+		return NULL;
+	reached = read_reached(registry, config);
+	awaited = calloc(config->order.n, sizeof(*awaited));
+	if (reached == NULL || awaited == NULL ||
+	    flow_waits_for(&config->order, reached, awaited) != 0) {
+		free(awaited);
+		awaited = NULL;
+	}
+	free(reached);
+	return awaited;
 }
 
 uint64_t
 flow_registry_stuck_qps(const struct flow_registry *registry, const struct nic_config *config,
 			uint32_t *flow)
 {
-	bool *stuck = config->order.n == 0 ? NULL : calloc(config->n_flows, sizeof(*stuck));
-	bool some = stuck != NULL;
+	const struct flow_order *o = &config->order;
+	struct flow_reached *reached = o->n == 0 ? NULL : read_reached(registry, config);
+	bool *in_vain = reached == NULL ? NULL : calloc(o->n, sizeof(*in_vain));
+	bool found = in_vain != NULL && flow_waits_in_vain(o, reached, in_vain) == 0;
 	uint64_t qps = 0;
 
-	while (some) {
-		some = false;
-		for (uint32_t i = 0; i < config->n_flows; i++) {
-			const struct nic_flow *f = &config->flows[i];
-			struct nic_flow_info info = {0};
+	for (uint32_t i = 0; found && i < o->n; i++) {
+		const struct nic_flow *f = &config->flows[i];
+		struct nic_flow_info info = {0};
 
-			if (stuck[i] || !waits_in_vain(registry, config, stuck, i))
-				continue;
-			stuck[i] = some = true;
-			add_info(registry, f->id, &info);
-			if (!info.started)
-				*flow = i;
-			if (workload_ends(&f->qp.work))
-				qps += info.qps - info.qps_done - info.qps_failed;
-		}
+		if (!in_vain[i])
+			continue;
+		add_info(registry, f->id, &info);
+		if (!info.started)
+			*flow = i;
+		if (workload_ends(&f->qp.work))
+			qps += info.qps - info.qps_done - info.qps_failed;
 	}
-	free(stuck);
+	free(in_vain);
+	free(reached);
 	return qps;
 }
 

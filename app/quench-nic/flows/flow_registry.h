@@ -87,11 +87,13 @@ int64_t flow_registry_free_numbers(struct flow_registry *registry, uint32_t coun
 int64_t flow_registry_free_number(struct flow_registry *registry, uint32_t from);
 
 /**
- * A flow that flow i of a configuration, which the caller holds, waits for now: one that has not
- * ended, or that has not ended the round of their barrier. Any thread. @return its index, or i.
+ * What each flow of a configuration, which the caller holds, waits for now: one that has not ended,
+ * or that has not ended the round of their barrier. Any thread.
+ * @return  Indices, that of a flow itself if it waits for none; to free(). NULL: no flow waits, or
+ *          no memory.
  */
-uint32_t flow_registry_awaited(const struct flow_registry *registry,
-			       const struct nic_config *config, uint32_t i);
+uint32_t *flow_registry_awaited(const struct flow_registry *registry,
+				const struct nic_config *config);
 /**
  * QPs with an end that never begin, or never end: they wait, in the end, for a flow of which QPs
  * gave up. Any thread.

@@ -87,6 +87,7 @@ flows_close(struct flows *f)
 	if (rc != 0)
 		say_error("the CSV files are incomplete: %s", strerror(errno));
 	free(f->shown);
+	free(f->awaited);
 	free(f->all);
 	free(f->interval);
 	*f = (struct flows){0};
@@ -141,6 +142,8 @@ flows_list(struct flows *f)
 			show(f, (struct flow_shown){&e->flow, e, true});
 	}
 	free(present);
+	free(f->awaited);
+	f->awaited = flow_registry_awaited(f->registry, config);
 	return f->n_shown;
 }
 
@@ -402,12 +405,11 @@ walk_counts(struct walk *w, const struct nic_flow *flow, const struct nic_flow_i
 static const char *
 waits_for(const struct flows *f, const struct flow_shown *shown)
 {
-	uint32_t i = (uint32_t)(shown->flow - f->config->flows), awaited;
+	uint32_t i = (uint32_t)(shown->flow - f->config->flows);
 
-	if (shown->gone)
+	if (shown->gone || f->awaited == NULL || f->awaited[i] == i)
 		return "";
-	awaited = flow_registry_awaited(f->registry, f->config, i);
-	return awaited == i ? "" : f->config->flows[awaited].name;
+	return f->config->flows[f->awaited[i]].name;
 }
 
 void

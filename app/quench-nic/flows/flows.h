@@ -33,6 +33,7 @@ struct flows {
 	/* made by flows_list(): first the configuration's flows in its order, then removed ones */
 	struct flow_shown *shown;
 	unsigned int n_shown, shown_capacity;
+	uint32_t *awaited; /* by flow of the configuration: the one that it waits for; NULL: none */
 	struct nic_times *all, *interval; /* scratch: one flow, over all lcores */
 };
 
