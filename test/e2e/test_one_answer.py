@@ -259,6 +259,19 @@ def check_maps(ctl):
 def numbers(row):
     return {key: value for key, value in row.items() if isinstance(value, int) and key not in ("link",)}
 
+def check_shutdown(ctl):
+    """Tables, JSON and metrics say that a port is shut down, whatever its link."""
+    for value, shown in (("on", "shutdown"), ("off", "up")):
+        check_equal(f"shutdown = {value}", run(*ctl.command, "set", f"port 2.shutdown={value}", env=ctl.env).returncode, 0)
+        row = ctl.json("show interfaces")["rows"][2]
+        check_equal("show interfaces, JSON", (row["shutdown"], row["link"]), (value == "on", "up"))
+        heading, *rows = [line.split() for line in ctl.table("show interfaces")]
+        check_equal("show interfaces", [line[heading.index("link")] for line in rows], ["up", "up", shown, "up"])
+        check("show interfaces 2", re.search(rf"^shutdown +{'yes' if value == 'on' else 'no'}$", ctl.text("show interfaces 2"), re.M), ctl.text("show interfaces 2"))
+        samples = [line for line in ctl.text("show metrics").splitlines() if line.startswith("quench_port_shutdown{")]
+        check_equal("metrics", [float(line.split()[-1]) for line in sorted(samples)], [0, 0, value == "on", 0])
+
+
 
 def check_end(switch, t, ctl):
     """The desk, quenchctl, metrics and the JSON at the end: of each counter and gauge one value."""
@@ -305,6 +318,7 @@ def check_full(work):
     check_end(switch, t, ctl)
 
 
+    check_shutdown(ctl)
 def in_bits(text):
     return float(text.rstrip("KMG")) * {"K": 1e3, "M": 1e6, "G": 1e9}.get(text[-1], 1)
 

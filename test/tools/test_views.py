@@ -14,11 +14,11 @@ from quenchctl.web.programs import MOST_SERIES, POINTS, History
 NAME = "Ethernet10/1/breakout-lane4"
 
 
-def switch(at_s, frames=0, drops=0, headroom=0, link="up", storms=(0, 0), name=None, device="net_ring0"):
+def switch(at_s, frames=0, drops=0, headroom=0, link="up", storms=(0, 0), name=None, device="net_ring0", shutdown=False):
     port = {"port": 0} | ({"port_name": name} if name else {})
     return Snapshot("quench-switch", {
         "info": {"elapsed_ns": at_s * 10**9, "version": "1"},
-        "ports": {"rows": [port | {"device": device, "link": link, "link_speed_bps": 10**9, "shaper_rate_bps": 5 * 10**8, "rx_packets": frames,
+        "ports": {"rows": [port | {"device": device, "link": link, "shutdown": shutdown, "link_speed_bps": 10**9, "shaper_rate_bps": 5 * 10**8, "rx_packets": frames,
                                    "rx_bytes": 1000 * frames, "tx_packets": frames, "tx_bytes": 1000 * frames, "rx_pause_frames": frames, "tx_pause_frames": 0}]},
         "ecn": {"rows": [port | {"queue": 3, "queue_bytes": 500, "tx_packets": frames, "tx_bytes": 1000 * frames, "drop_packets": drops, "ecn_marked_packets": frames,
                                  "green_min_threshold_bytes": 1000, "green_max_threshold_bytes": 4000}]},
@@ -120,6 +120,12 @@ class Top(unittest.TestCase):
         self.assertEqual(alarms(switch(2, storms=(1, 0))), ["STORM: port 0, priority 3, queue 3: drop; 1 storm"])
         self.assertIn(Style.ALARM, [style for style, _ in lines(Two(nic(2, resent=1), nic(1))).lines])
 
+    def test_a_port_that_is_shut_down_says_so_and_is_no_alarm(self):
+        for link in ("up", "down"):
+            style, line = next((style, text) for style, text in lines(Two(switch(2, link=link, shutdown=True), switch(1))).lines if "net_ring0" in text)
+            self.assertIn(" shut ", line)
+            self.assertIs(style, Style.QUIET)
+
     def test_idle_lines_can_be_hidden(self):
         self.assertNotIn("write", [text.split()[0] for _, text in lines(Two(nic(2), nic(1)), hide_quiet=True).lines])
         self.assertIn("write", [text.split()[0] for _, text in lines(Two(nic(2, 1), nic(1)), hide_quiet=True).lines])
@@ -141,6 +147,13 @@ class Web(unittest.TestCase):
         self.assertEqual(picture.charts["depth"], {"port 0 queue 3": 500, "port 0 group 3": 701})
         # Pauses are far fewer than marks: on one axis, they would lie flat.
         self.assertEqual((picture.charts["marks"], list(picture.charts["pauses"])), ({"port 0": 1000.0}, ["port 0"]))
+
+    def test_a_port_that_is_shut_down_is_not_one_without_a_link(self):
+        def states(**port):
+            return [[p["down"], p["shutdown"]] for p in Picture(Two(switch(3, **port), None)).ports]
+        self.assertEqual(states(link="down"), [[True, False]])
+        self.assertEqual(states(link="down", shutdown=True), [[False, True]])
+        self.assertEqual(states(shutdown=True), [[False, True]])
 
     def test_a_lossy_group_has_no_xoff(self):
         snapshot = switch(3, 2000, headroom=1)

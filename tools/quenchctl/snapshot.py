@@ -115,6 +115,11 @@ def drops(row: Row) -> Row:
     return {key: value for key, value in row.items() if key not in ("port", "port_name")}
 
 
+def port_state(row: Row) -> str:
+    """Of its link, or "shutdown": then its link does not matter."""
+    return "shutdown" if row.get("shutdown") else str(row.get("link", ""))
+
+
 def port_name(row: Row) -> str:
     """The name of a row's port, or "port 3"."""
     return str(row.get("port_name") or f"port {row.get('port', 0)}")

@@ -36,7 +36,7 @@ COMMANDS = [
     one("show info", "program, version, run time", None, "info"),
     table("show interfaces", "ports, their frames and bytes", SWITCH, "ports", "rows",
           "port device link link_speed_bps=speed rx_packets rx_bytes tx_packets tx_bytes rx_pause_frames=rx_pause tx_pause_frames=tx_pause "
-          "learned_addresses=macs"),
+          "learned_addresses=macs", shape="interfaces"),
     one("show interfaces", "the port, its frames and pauses", NIC, "port"),
     one("show interfaces PORT", "all counters of a port", SWITCH, "port"),
     table("show polls", "times between polls of the ports", SWITCH, "ports", "rows",

@@ -53,6 +53,9 @@ switch_walk_port(struct walk *w, const struct run_result *result, const struct s
 	     shard_of_port[port] + 1u);
 	WALK(number, w, GAUGE, "shaper_rate_bps", "rate limit of the port; 0: the link's rate",
 	     v->params->ports[port].shaper_rate_bps);
+	WALK(flag, w, GAUGE, "shutdown",
+	     "whether the port has shutdown = on: it neither sends nor takes frames",
+	     v->params->ports[port].shutdown);
 	sw_walk_port(w, v, port);
 }
 

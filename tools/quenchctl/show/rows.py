@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from quenchctl.snapshot import port_state
+
 Row = dict[str, Any]
 Rows = Sequence[Row]
 LINK = 8  # after the priorities: link pause (802.3x)
@@ -17,6 +19,11 @@ def port_of(row: Mapping[str, Any]) -> Row:
 
 def ports(reply: Any) -> Rows:
     return [reply] if isinstance(reply, dict) else reply or []
+
+
+def interfaces(reply: Any) -> Rows:
+    """With shutdown in place of the link."""
+    return [{**port, "link": port_state(port)} for port in ports(reply)]
 
 
 def pause(port: Row, way: str, prio: int, what: str) -> int:

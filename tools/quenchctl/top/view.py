@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from quench.desk import Row
 from quenchctl.command import SWITCH, plain, short
-from quenchctl.snapshot import Pair, Two, drops
+from quenchctl.snapshot import Pair, Two, drops, port_state
 
 MOST_PERCENT = 999.0
 BAR, LEAST_BAR, LEAST_NAME = 24, 8, 8
@@ -121,7 +121,7 @@ def add_ports(view: View, two: Two, w: Widths) -> None:
         row = p.now
         rx, tx = p.wire_bps("rx_bytes", "rx_packets"), p.wire_bps("tx_bytes", "tx_packets")
         dropped, speed, shaper = dropped_of.get(row.get("port"), 0.0), row.get("link_speed_bps", 0), row.get("shaper_rate_bps", 0)
-        link = str(row.get("link", ""))
+        link = port_state(row)
         packets = f" {number(p.rate('rx_packets')):>8} {number(p.rate('tx_packets')):>8}" if w.packets else ""
         paused = p.rate("rx_pause_frames") + p.rate("tx_pause_frames") > 0
         view.add(Style.ALARM if link == "down" or dropped > 0 else Style.BUSY if paused else Style.PLAIN if rx + tx > 0 else Style.QUIET,

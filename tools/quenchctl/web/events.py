@@ -6,7 +6,7 @@ import collections
 
 from quench.desk import Row
 from quenchctl.command import plain
-from quenchctl.snapshot import Two, drops, port_name
+from quenchctl.snapshot import Two, drops, port_name, port_state
 
 MOST = 100
 GOES_ON_MS = 3000  # an event that does not recur in this time has ended
@@ -35,9 +35,9 @@ class Events:
     def between(self, at_ms: int, two: Two) -> None:
         """Links up or down, storms and drops; of a NIC QPs that gave up, timeouts, wrong ICRCs, silent peers and ignored CNPs."""
         for p in two.pairs("ports", "port"):
-            link = p.now.get("link")
-            if p.before is not None and link != p.before.get("link"):
-                self.add(at_ms, link != "up", f"{port_name(p.now)}: link {link}")
+            state = port_state(p.now)
+            if p.before is not None and state != port_state(p.before):
+                self.add(at_ms, state == "down", f"{port_name(p.now)}: {'shut down' if state == 'shutdown' else f'link {state}'}")
         for p in two.pairs("pfcwd", "port", "prio"):
             where = f"{port_name(p.now)}, priority {p.now.get('prio')}"
             if p.rate("deadlock_detected") > 0:

@@ -4,7 +4,7 @@
 {"version", "tiles", "ports", "bars", "storms", "charts"}:
 - a tile has "label" and "kind" ("drop", "pause", "plain"), and "rate" (a second) and "total", or "value" and "of" (bytes);
 - a port has "key", "name", "device", "rx" and "tx" (b/s on the wire, with preamble and gap), "speed" and "shaped" (b/s), "pauses" (a second),
-  "down" and "storm";
+  "down", "shutdown" and "storm";
 - a bar has "key", "port" (the key of its port), "value", "unit", "alarm", "marks" ("name", "kind" and "at") and, of a flow, "full", the speed
   of the link. The key of a queue or group is the name of its series in the chart "depth";
 - charts has a value for each series of "rates" (b/s), "depth" (bytes), "rtt" (s), "marks" and "pauses" (a second). rtt is a mean over the
@@ -16,7 +16,7 @@ from typing import Any
 
 from quench.desk import Row
 from quenchctl.command import SWITCH
-from quenchctl.snapshot import Pair, Two, drops, port_name
+from quenchctl.snapshot import Pair, Two, drops, port_name, port_state
 
 Charts = dict[str, dict[str, float]]
 
@@ -57,7 +57,7 @@ class Picture:
 
     def port(self, key: str, p: Pair, rx: float, tx: float, pauses: float, link: Row, **more: Any) -> None:
         self.ports.append({"key": key, "name": key, "device": link.get("device", ""), "rx": short(rx), "tx": short(tx), "pauses": short(pauses),
-                           "down": link.get("link") == "down", "speed": link.get("link_speed_bps"), **more})
+                           "down": port_state(link) == "down", "shutdown": port_state(link) == "shutdown", "speed": link.get("link_speed_bps"), **more})
 
     def draw_switch(self) -> None:
         two, buffer = self.two, self.two.now.reply("buffer")

@@ -121,7 +121,7 @@ class Ports {
       const shaped = p.shaped > 0 && p.shaped < p.speed ? p.shaped : 0;
       name.textContent = p.name;
       device.textContent = p.device;
-      speed.textContent = (p.down ? "link down, " : "") + round(p.speed, "b/s") + (shaped ? `, out ${round(shaped, "b/s")}` : "");
+      speed.textContent = (p.shutdown ? "shut down, " : p.down ? "link down, " : "") + round(p.speed, "b/s") + (shaped ? `, out ${round(shaped, "b/s")}` : "");
       port.title = `${p.name}, ${p.device}: link ${round(p.speed, "b/s")}` + (shaped ? `, what it sends is shaped to ${round(shaped, "b/s")}` : "");
       rx.textContent = "in " + number(p.rx, "b/s");
       tx.textContent = "out " + number(p.tx, "b/s");
@@ -129,6 +129,7 @@ class Ports {
       use(txUse, p.tx, shaped || p.speed);
       pauses.textContent = p.pauses > 0 ? "pauses " + number(p.pauses, "/s") : "";
       port.classList.toggle("down", p.down);
+      port.classList.toggle("shutdown", p.shutdown);
       port.classList.toggle("storm", p.storm);
       port.setAttribute("aria-pressed", String(chosen === p.key));
     });
