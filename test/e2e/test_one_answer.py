@@ -162,7 +162,10 @@ def check_routes(switch, ctl):
     drops = next(row for row in ctl.json("--since-start show drops")["rows"] if row["port"] == 0)
     check_equal("show drops: without a route, and to the dead next hop", (drops["lpm4_miss"], drops["unresolved_next_hop"]), (NOWHERE, SILENT))
     for address, kind, said in (("10.9.1.1", "static", "10.0.33.2 at port to-the-router: "), ("10.8.1.1", "static", "dead: frames to it are dropped"),
-                                ("10.0.33.1", "local", "the router's own address"), ("10.77.1.1", "none", "no route")):
+                                ("10.0.33.1", "local", "the router's own address"), ("10.77.1.1", "none", "no route"),
+                                ("224.0.0.5", "multicast", "flooded in their VLAN"), ("ff02::5", "multicast", "flooded in their VLAN"),
+                                ("127.0.0.1", "non_routable", "not an address that a router forwards to"), ("169.254.7.7", "non_routable", "dropped"),
+                                ("fe80::1", "non_routable", "dropped"), ("255.255.255.255", "non_routable", "dropped")):
         way = ctl.json(f"show route {address}")
         text = run(*ctl.command, "show", "route", address, env=ctl.env).stdout
         check(f"show route {address}", way["kind"] == kind and said in text, (way, text))
@@ -256,9 +259,6 @@ def check_maps(ctl):
     check_equal("default", in_force(1)["dscp_to_tc_map"], in_force(0)["dscp_to_tc_map"])
 
 
-def numbers(row):
-    return {key: value for key, value in row.items() if isinstance(value, int) and key not in ("link",)}
-
 def check_shutdown(ctl):
     """Tables, JSON and metrics say that a port is shut down, whatever its link."""
     for value, shown in (("on", "shutdown"), ("off", "up")):
@@ -271,6 +271,9 @@ def check_shutdown(ctl):
         samples = [line for line in ctl.text("show metrics").splitlines() if line.startswith("quench_port_shutdown{")]
         check_equal("metrics", [float(line.split()[-1]) for line in sorted(samples)], [0, 0, value == "on", 0])
 
+
+def numbers(row):
+    return {key: value for key, value in row.items() if isinstance(value, int) and key not in ("link",)}
 
 
 def check_end(switch, t, ctl):
@@ -315,10 +318,10 @@ def check_full(work):
     check_spellings(ctl)
     check_names(ctl)
     check_maps(ctl)
+    check_shutdown(ctl)
     check_end(switch, t, ctl)
 
 
-    check_shutdown(ctl)
 def in_bits(text):
     return float(text.rstrip("KMG")) * {"K": 1e3, "M": 1e6, "G": 1e9}.get(text[-1], 1)
 

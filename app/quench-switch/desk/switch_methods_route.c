@@ -267,8 +267,8 @@ walk_route(struct walk *w, const struct sw_view *v, const struct sw_route_look *
 	   const char *prefix)
 {
 	walk_text(w, WALK_KEY, "kind",
-		  "none, local (the router itself), connected, static or "
-		  "blackhole",
+		  "none, local (the router itself), connected, static, blackhole, multicast (not "
+		  "routed) or non_routable (loopback, link-local and such)",
 		  sw_route_kind_words[look->kind]);
 	walk_text(w, WALK_KEY, "prefix", "the longest prefix with the destination; empty: none",
 		  prefix);
@@ -295,6 +295,12 @@ switch_route_result(struct walk *w)
 	walk_route(w, &(struct sw_view){0}, &none, "");
 }
 
+static bool
+has_prefix(enum sw_route_kind kind)
+{
+	return kind != SW_ROUTE_NONE && kind != SW_ROUTE_MULTICAST && kind != SW_ROUTE_NON_ROUTABLE;
+}
+
 json_t *
 switch_route_reply(struct desk_call *call)
 {
@@ -310,6 +316,6 @@ switch_route_reply(struct desk_call *call)
 	find_prefix(&v.params->tables, &look.destination,
 		    look.kind == SW_ROUTE_CONNECTED || look.kind == SW_ROUTE_LOCAL, prefix);
 	j = json_walk(json_object());
-	walk_route(&j.walk, &v, &look, look.kind == SW_ROUTE_NONE ? "" : prefix);
+	walk_route(&j.walk, &v, &look, has_prefix(look.kind) ? prefix : "");
 	return j.at;
 }

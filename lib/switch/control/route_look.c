@@ -7,8 +7,8 @@
 #include "switch/forward/route_steps.h"
 #include "wire/bytes/be.h"
 
-const char *const sw_route_kind_words[SW_ROUTE_KINDS + 1] = {"none",   "local",     "connected",
-							     "static", "blackhole", NULL};
+const char *const sw_route_kind_words[SW_ROUTE_KINDS + 1] = {
+	"none", "local", "connected", "static", "blackhole", "multicast", "non_routable", NULL};
 
 static uint64_t
 target_of(const struct sw_router *r, const struct field_ip *ip)
@@ -91,6 +91,19 @@ choose(const struct sw_router *r, const struct sw_target *t, struct sw_route_loo
 		look->chosen = sw_route_stand_in(look->hash, live);
 }
 
+/* As sw_route_burst() and route_one(): what no table of routes decides. */
+static enum sw_route_kind
+kind_without_route(const struct field_ip *ip)
+{
+	bool v4 = ip->version == 4;
+
+	if (v4 ? ip->addr[0] >> 4 == 0xE : ip->addr[0] == 0xFF)
+		return SW_ROUTE_MULTICAST;
+	if (v4 ? !sw_is_routable4(ip->addr) : !sw_is_routable6(ip->addr))
+		return SW_ROUTE_NON_ROUTABLE;
+	return SW_ROUTE_NONE;
+}
+
 void
 sw_route_look_at(struct sw *sw, struct sw_route_look *look, uint64_t now_ns)
 {
@@ -99,10 +112,15 @@ sw_route_look_at(struct sw *sw, struct sw_route_look *look, uint64_t now_ns)
 		r == NULL || r->routes == NULL ? ROUTE_NONE : target_of(r, &look->destination);
 	const struct sw_target *t;
 
-	look->kind = SW_ROUTE_NONE;
-	if (target == ROUTE_NONE)
+	look->kind = kind_without_route(&look->destination);
+	if (look->kind != SW_ROUTE_NONE)
 		return;
-	t = &r->targets[target];
+	t = target == ROUTE_NONE ? NULL : &r->targets[target];
+	if (look->destination.version == 4 && sw_is_link_local4(look->destination.addr) &&
+	    (t == NULL || t->kind != SW_TARGET_LOCAL))
+		look->kind = SW_ROUTE_NON_ROUTABLE;
+	if (t == NULL || look->kind != SW_ROUTE_NONE)
+		return;
 	switch ((enum sw_target_kind)t->kind) {
 	case SW_TARGET_LOCAL:
 		look->kind = SW_ROUTE_LOCAL;

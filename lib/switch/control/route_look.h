@@ -20,6 +20,8 @@ enum sw_route_kind {
 	SW_ROUTE_CONNECTED,
 	SW_ROUTE_STATIC,
 	SW_ROUTE_BLACKHOLE,
+	SW_ROUTE_MULTICAST,    /* a group: not routed, flooded in its VLAN */
+	SW_ROUTE_NON_ROUTABLE, /* of its host or its link only: no router forwards to it */
 	SW_ROUTE_KINDS
 };
 

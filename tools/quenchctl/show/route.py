@@ -14,6 +14,8 @@ KINDS = {
     "none": "no route: its frames are dropped",
     "local": "the router's own address",
     "blackhole": "blackhole: its frames are dropped",
+    "multicast": "multicast, which is not routed: frames to its MAC address are flooded in their VLAN, those to the router's are dropped (non_routable)",
+    "non_routable": "not an address that a router forwards to: frames to it that are sent to the router are dropped (non_routable)",
 }
 
 
