@@ -21,6 +21,17 @@ struct node;
 #define NODE_MAX_PORTS 512
 #define NODE_WAKE_PORTS 256
 
+/* A frame that was to leave by a port, and is dropped there instead. */
+struct node_lost_frame {
+	const struct rte_mbuf *m; /* read-only */
+	const char *reason;       /* name of the counter */
+	uint16_t port;
+	uint16_t from_port; /* that received it; NODE_NO_PORT: the node made it */
+	uint64_t now_ns;
+};
+
+#define NODE_NO_PORT UINT16_MAX
+
 /*
  * Someone who wants to know what becomes of received frames. A node without drops to name ignores
  * it.
@@ -33,7 +44,18 @@ struct node_drops {
 	 */
 	void (*dropped)(struct node_drops *, uint16_t port, const struct rte_mbuf *m,
 			const char *reason);
+	/* above 0: wants to know of frames lost at their egress. Any thread may write it */
+	uint32_t egress_wanted;
+	/* Called in rx() or tx(): when the frame came to its queue, or while it waited there. */
+	void (*lost)(struct node_drops *, const struct node_lost_frame *frame);
 };
+
+/** Does anyone want to know of frames lost at their egress? */
+static inline bool
+node_lost_wanted(const struct node_drops *drops)
+{
+	return drops != NULL && __atomic_load_n(&drops->egress_wanted, __ATOMIC_RELAXED) > 0;
+}
 
 struct node_ops {
 	/*
@@ -77,8 +99,11 @@ struct node_ops {
 	void (*watch_drops)(struct node *, struct node_drops *drops);
 };
 
-/* Room for the text of why(), and for "dropped: " before the name of a reason. */
+/* Room for the text of why(), and for those of a dropped frame. */
 #define NODE_WHY_CHARS 80
+
+/** Write why a frame has not left: "dropped: wred, received by port 0". */
+void node_say_lost(const struct node_lost_frame *frame, char text[NODE_WHY_CHARS]);
 
 struct node {
 	const struct node_ops *ops;

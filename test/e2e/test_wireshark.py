@@ -51,6 +51,12 @@ def comments(work):
     counted = {f"dropped: {row['reason']}": row["packets"] for row in drops if row["node"] == "s1" and row["port"] == 0}
     check("received frames that were dropped say why, and each of them does", "dropped: pg_limit" in counted and
           collections.Counter(row[0] for row in rows) == counted, (collections.Counter(row[0] for row in rows), drops))
+    down = record(work, "down", "incast-4to1.ini", *(word for key in ("at_ns=300us", "action=link_down", "node=s1", "port=4") for word in ("--set", f"event off.{key}")))
+    rows = fields(work, down / "p4.pcapng", 'frame.comment contains "dropped: "', "frame.comment", "frame.packet_flags_direction")
+    counted = {row["reason"]: row["packets"] for row in json.loads((down / "results.json").read_text())["drops"] if row["node"] == "s1"}
+    check("frames that were to leave, and were dropped, say why and where from", counted == {"link_down": len(rows)} and
+          {row[0] for row in rows} == {f"dropped: link_down, received by port {i}" for i in range(4)}, (collections.Counter(row[0] for row in rows), counted))
+    check_equal("and have no direction", {int(row[1], 0) for row in rows}, {0})
     paused = record(work, "paused", "incast-4to1-pfc-only.ini")
     rows = fields(work, paused / "p0.pcapng", "macc.opcode == 0x0101", "frame.comment", "frame.packet_flags_direction")
     words = {re.sub(r"[\d.]+ KB", "_", row[0]) for row in rows}

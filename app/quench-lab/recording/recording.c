@@ -18,7 +18,7 @@ struct seen {
 	uint64_t at_ns;
 	uint64_t number; /* order of observation */
 	uint32_t n_bytes, frame_bytes;
-	bool sent;
+	enum pcapng_way way;
 	char why[NODE_WHY_CHARS]; /* what a switch has done to it; "": nothing */
 	const struct rte_mbuf *m; /* received frame, only for comparison; else NULL */
 	uint8_t *bytes;
@@ -69,7 +69,7 @@ see_dropped(struct node_drops *drops, uint16_t port, const struct rte_mbuf *m, c
 }
 
 static void
-add(struct recording *r, const struct rte_mbuf *m, uint64_t at_ns, bool sent)
+add(struct recording *r, const struct rte_mbuf *m, uint64_t at_ns, enum pcapng_way way)
 {
 	uint32_t n = (uint32_t)min_u64(m->data_len, r->snap_bytes);
 	struct seen *more = r->waiting;
@@ -92,12 +92,30 @@ add(struct recording *r, const struct rte_mbuf *m, uint64_t at_ns, bool sent)
 	more->number = r->numbers++;
 	more->n_bytes = n;
 	more->frame_bytes = m->pkt_len;
-	more->sent = sent;
+	more->way = way;
 	more->why[0] = '\0';
-	more->m = sent ? NULL : m;
-	if (sent && r->sw != NULL)
+	more->m = way == PCAPNG_RECEIVED ? m : NULL;
+	if (way == PCAPNG_SENT && r->sw != NULL)
 		r->sw->ops->why(r->sw, r->end.port, m, more->why, sizeof(more->why));
 	r->n++;
+}
+
+/* A switch drops a frame that was to leave by a recorded port of it. */
+static void
+see_lost(struct node_drops *drops, const struct node_lost_frame *frame)
+{
+	const struct recording *any = (const struct recording *)drops;
+
+	for (uint32_t i = 0; i < any->all->n; i++) {
+		struct recording *r = &any->all->items[i];
+		uint32_t n = r->n;
+
+		if (r->sw != any->sw || r->end.port != frame->port)
+			continue;
+		add(r, frame->m, frame->now_ns, PCAPNG_LOST);
+		if (r->n > n)
+			node_say_lost(frame, r->waiting[n].why);
+	}
 }
 
 static void
@@ -105,7 +123,7 @@ see_sent(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
 {
 	const struct recording *r = arg;
 
-	add(arg, m, at_ns, true);
+	add(arg, m, at_ns, PCAPNG_SENT);
 	if (r->also_sent.fn != NULL)
 		r->also_sent.fn(r->also_sent.arg, m, at_ns);
 }
@@ -115,7 +133,7 @@ see_received(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
 {
 	const struct recording *r = arg;
 
-	add(arg, m, at_ns, false);
+	add(arg, m, at_ns, PCAPNG_RECEIVED);
 	if (r->also_received.fn != NULL)
 		r->also_received.fn(r->also_received.arg, m, at_ns);
 }
@@ -145,7 +163,7 @@ flush(struct recording *r, uint64_t now_ns)
 						   .frame_bytes = s->frame_bytes,
 						   .at_ns = s->at_ns,
 						   .comment = s->why,
-						   .sent = s->sent};
+						   .way = s->way};
 
 		pcapng_write(r->file, &frame);
 		free(s->bytes);
@@ -166,7 +184,8 @@ open_one(struct recording *r, const struct scenario *s, const struct record_para
 	r->end = end;
 	r->sw = topology_is_switch(s->topology, end.node) ? net_switch(net, end.node) : NULL;
 	r->net = net;
-	r->drops = (struct node_drops){.wanted = true, .dropped = see_dropped};
+	r->drops = (struct node_drops){
+		.wanted = true, .dropped = see_dropped, .egress_wanted = 1, .lost = see_lost};
 	if (r->sw != NULL)
 		net_watch_drops(net, end.node, &r->drops);
 	snprintf(r->path, sizeof(r->path), "%s/%s.pcapng.part", dir, params->name);

@@ -151,7 +151,7 @@ take_frames(struct capture *c)
 			.at_ns = c->epoch_ns + r->at_ns,
 			.lost = r->lost - c->lost[lane],
 			.comment = r->why,
-			.sent = r->sent,
+			.way = r->way,
 		};
 
 		bytes += pcapng_frame_bytes(&frame);

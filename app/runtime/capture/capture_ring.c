@@ -69,7 +69,7 @@ copy(const struct rte_mbuf *m, uint8_t *to, uint32_t n)
 
 struct capture_record *
 capture_ring_put(struct capture_ring *ring, const struct rte_mbuf *frame, uint32_t snap_bytes,
-		 bool sent, uint64_t at_ns)
+		 enum pcapng_way way, uint64_t at_ns)
 {
 	uint32_t n = (uint32_t)min_u64(frame->pkt_len, snap_bytes);
 	uint64_t bytes = record_bytes(n), left = ring->size - (ring->put.end & (ring->size - 1));
@@ -87,7 +87,7 @@ capture_ring_put(struct capture_ring *ring, const struct rte_mbuf *frame, uint32
 	record->frame_bytes = frame->pkt_len;
 	record->at_ns = at_ns;
 	record->lost = ring->put.lost;
-	record->sent = sent;
+	record->way = way;
 	record->why[0] = '\0';
 	copy(frame, (uint8_t *)(record + 1), n);
 	ring->put.end += skipped + bytes;

@@ -20,6 +20,7 @@
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
 
+#include "ctl/output/pcapng.h"
 #include "node/node.h"
 
 /* Before the bytes of each frame; a multiple of 8 bytes. */
@@ -28,7 +29,7 @@ struct capture_record {
 	uint32_t frame_bytes;
 	uint64_t at_ns;
 	uint64_t lost; /* frames of this ring, before this one */
-	bool sent;
+	enum pcapng_way way;
 	char why[NODE_WHY_CHARS]; /* what the node did to it; "": nothing to say */
 };
 
@@ -58,7 +59,7 @@ void capture_ring_free(struct capture_ring *ring);
  * @return  its record, whose text why the caller may write until it is published; NULL: lost.
  */
 struct capture_record *capture_ring_put(struct capture_ring *ring, const struct rte_mbuf *frame,
-					uint32_t snap_bytes, bool sent, uint64_t at_ns);
+					uint32_t snap_bytes, enum pcapng_way way, uint64_t at_ns);
 
 /** Where the producer is: the frames put so far. */
 static inline struct capture_mark

@@ -28,6 +28,7 @@ struct capture_lane {
 struct capture_tap {
 	_Atomic(struct capture_lane *) lane;
 	atomic_bool busy;
+	struct node_drops *drops; /* of the loop's node, told while a capture runs; NULL: none */
 };
 
 /* Frames that are offered to a device. */
@@ -38,8 +39,9 @@ struct capture_offer {
 
 /* Received frames of which the node may still drop some. */
 struct capture_intake {
-	struct node_drops drops;   /* first; the node tells it which, and then they say why */
-	struct capture_lane *lane; /* NULL: the capture has ended */
+	struct node_drops drops;       /* first; the node tells it which, and then they say why */
+	struct capture_lane *lane;     /* NULL: the capture has ended */
+	const struct capture_tap *tap; /* from which the node gets frames now; NULL: none */
 	uint16_t n;
 	const struct rte_mbuf *pkts[CAPTURE_BURST]; /* those that passed the filter */
 	struct capture_record *records[CAPTURE_BURST];
@@ -55,6 +57,9 @@ capture_tap_is_on(const struct capture_tap *tap)
 /** For node_ops.watch_drops(): the text of a received frame that the node drops. */
 void capture_intake_dropped(struct node_drops *intake, uint16_t port, const struct rte_mbuf *m,
 			    const char *reason);
+/** On the polling lcore: the node drops a frame that was to leave by the tap's port. */
+void capture_tap_lost(struct capture_tap *tap, const struct capture_intake *intake,
+		      const struct node_lost_frame *frame);
 /**
  * On the polling lcore: n frames, at most CAPTURE_BURST, were received, and the node gets them
  * next. Until capture_tap_taken(), intake->drops is wanted.

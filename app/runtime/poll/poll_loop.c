@@ -23,6 +23,16 @@ static_assert(POLL_BURST <= CAPTURE_BURST, "a capture takes a whole burst");
 /* Time that frames held by the loop get to leave when it stops. */
 #define DRAIN_NS (20 * NS_PER_MS)
 
+static void
+on_lost(struct node_drops *drops, const struct node_lost_frame *frame)
+{
+	struct poll_loop *loop = (void *)((char *)drops - offsetof(struct poll_loop, intake.drops));
+	struct capture_tap *tap = &loop->ports[frame->port].tap;
+
+	if (capture_tap_is_on(tap))
+		capture_tap_lost(tap, &loop->intake, frame);
+}
+
 void
 poll_loop_init(struct poll_loop *loop, struct node *node, const uint16_t *ethdevs, uint16_t n_ports,
 	       const struct tsc_clock *clock, const atomic_bool *stop)
@@ -36,10 +46,12 @@ poll_loop_init(struct poll_loop *loop, struct node *node, const uint16_t *ethdev
 	loop->n_ports = n_ports;
 	loop->n_polled = n_ports;
 	loop->intake.drops.dropped = capture_intake_dropped;
+	loop->intake.drops.lost = on_lost;
 	if (node->ops->watch_drops != NULL)
 		node->ops->watch_drops(node, &loop->intake.drops);
 	for (uint16_t i = 0; i < n_ports; i++) {
 		loop->ports[i].ethdev = ethdevs[i];
+		loop->ports[i].tap.drops = &loop->intake.drops;
 		loop->polled[i] = i;
 	}
 	poll_loop_use_queues(loop, &(struct poll_queues){.rx_step = 1, .rx_end = 1});

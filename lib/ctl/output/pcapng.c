@@ -112,7 +112,12 @@ pcapng_frame_bytes(const struct pcapng_frame *frame)
 void
 pcapng_write(FILE *out, const struct pcapng_frame *frame)
 {
-	const uint8_t flags[4] = {frame->sent ? FLAG_OUTBOUND : FLAG_INBOUND};
+	static const uint8_t directions[] = {
+		[PCAPNG_RECEIVED] = FLAG_INBOUND,
+		[PCAPNG_SENT] = FLAG_OUTBOUND,
+		[PCAPNG_LOST] = 0, /* "information not available" */
+	};
+	const uint8_t flags[4] = {directions[frame->way]};
 	uint32_t length = pcapng_frame_bytes(frame), n = comment_bytes(frame);
 
 	put32(out, BLOCK_FRAME);

@@ -21,6 +21,10 @@ struct pcapng_interface {
 /** Write the headers. Errors stay in out (ferror()). */
 void pcapng_begin(FILE *out, const struct pcapng_interface *interface);
 
+/* What the port did with a frame. The block of one that was to leave, but was dropped, has no
+ * direction. */
+enum pcapng_way { PCAPNG_RECEIVED, PCAPNG_SENT, PCAPNG_LOST };
+
 struct pcapng_frame {
 	const uint8_t *bytes;
 	uint32_t n_bytes;     /* captured bytes */
@@ -28,7 +32,7 @@ struct pcapng_frame {
 	uint64_t at_ns;
 	uint64_t lost;       /* frames between the previous block and this one */
 	const char *comment; /* NULL or "": none */
-	bool sent;           /* by the port; else received */
+	enum pcapng_way way;
 };
 
 void pcapng_write(FILE *out, const struct pcapng_frame *frame);

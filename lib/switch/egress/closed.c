@@ -3,6 +3,7 @@
 
 #include <rte_mbuf.h>
 
+#include "switch/egress/sw_lost.h"
 #include "switch/egress/sw_release.h"
 
 /* Mask of the priorities that pause this queue and are in a storm whose action is drop. */
@@ -10,6 +11,13 @@ static uint8_t
 storms_of(const struct sw *sw, uint16_t port, uint8_t queue)
 {
 	return sw->ports[port].now.storm_drop & sw_classes_of(sw, port)->prios_of_queue[queue];
+}
+
+/* The port that received a queued frame. */
+static uint16_t
+from_port(const struct sw_entry *e)
+{
+	return sw_entry_flags(e) & PKT_GENERATED ? NODE_NO_PORT : sw_entry_group(e) / TM_CLASSES;
 }
 
 uint64_t
@@ -29,6 +37,7 @@ sw_closed_flush(struct sw *sw, uint16_t port, uint8_t queue, enum sw_drop reason
 		counter_inc(&p->stats.queue[queue].drop_packets);
 		counter_add(&p->stats.queue[queue].drop_bytes, sw_entry_frame_bytes(e));
 		counter_add(&sw->ledger.dropped, sw_entry_charged_bytes(e));
+		sw_name_lost(sw, port, from_port(e), sw_entry_mbuf(e), reason, now_ns);
 		rte_pktmbuf_free(sw_entry_mbuf(e));
 		n++;
 	}

@@ -3,6 +3,7 @@
 
 #include <rte_mbuf.h>
 
+#include "switch/egress/sw_lost.h"
 #include "switch/egress/sw_release.h"
 #include "switch/ingress/cross.h"
 #include "switch/ingress/icmp_error.h"
@@ -35,6 +36,8 @@ to_port(struct sw *sw, struct arrival *a, bool other_form)
 		return;
 	}
 	sw_count_egress_drop(sw, a, reason);
+	sw_name_lost(sw, a->out_port, a->flags & PKT_GENERATED ? NODE_NO_PORT : a->in_port, a->m,
+		     reason, a->now_ns);
 	if (!(a->flags & PKT_GENERATED)) {
 		sw_name_drop(sw, a->in_port, a->m, reason);
 		sw_refund(sw, a->in_port, a->class.pg, a->charged_bytes);

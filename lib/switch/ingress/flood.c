@@ -9,6 +9,7 @@
 #include <rte_mbuf.h>
 
 #include "switch/egress/enqueue.h"
+#include "switch/egress/sw_lost.h"
 #include "switch/egress/sw_release.h"
 #include "switch/frame/copy_on_write.h"
 #include "switch/ingress/cross.h"
@@ -87,8 +88,10 @@ copy_to_ports(struct sw *sw, const struct arrival *a, const struct port_set *por
 		reason = copy_to_port(sw, a, &forms, &copy, port_set_has(form_ports, port));
 		if (reason == SW_PASS)
 			copies++;
-		else
+		else {
 			sw_count_egress_drop(sw, &copy, reason);
+			sw_name_lost(sw, port, a->in_port, a->m, reason, a->now_ns);
+		}
 	}
 	/* The copies have references to the data of the other form. */
 	rte_pktmbuf_free(forms.other);

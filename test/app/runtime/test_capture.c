@@ -48,7 +48,8 @@ put(struct capture_ring *ring, uint32_t number)
 {
 	struct rte_mbuf *m = frame(number);
 
-	capture_ring_put(ring, m, UINT32_MAX, number % 2 == 0, number);
+	capture_ring_put(ring, m, UINT32_MAX, number % 2 == 0 ? PCAPNG_SENT : PCAPNG_RECEIVED,
+			 number);
 	rte_pktmbuf_free(m);
 }
 
@@ -68,7 +69,7 @@ check_record(const struct capture_record *r)
 
 	assert_int_equal(r->n_bytes, m->pkt_len);
 	assert_int_equal(r->frame_bytes, m->pkt_len);
-	assert_int_equal(r->sent, r->at_ns % 2 == 0);
+	assert_int_equal(r->way, r->at_ns % 2 == 0 ? PCAPNG_SENT : PCAPNG_RECEIVED);
 	assert_memory_equal(r + 1, rte_pktmbuf_mtod(m, void *), r->n_bytes);
 	rte_pktmbuf_free(m);
 }
@@ -161,7 +162,7 @@ TEST(a_frame_of_several_segments_is_cut_at_snap_bytes)
 
 	assert_int_equal(capture_ring_init(&ring, RING_BYTES), 0);
 	assert_int_equal(rte_pktmbuf_chain(m, more), 0);
-	capture_ring_put(&ring, m, first_bytes + 8u, true, 7);
+	capture_ring_put(&ring, m, first_bytes + 8u, PCAPNG_SENT, 7);
 	publish_all(&ring);
 	r = capture_ring_peek(&ring);
 	assert_int_equal(r->n_bytes, first_bytes + 8);

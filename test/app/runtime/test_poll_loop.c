@@ -30,6 +30,7 @@ struct fake_node {
 	bool forwards; /* what comes in leaves by the other port */
 	struct node_drops *drops;
 	uint32_t drops_of_burst; /* so many received frames of each burst are dropped */
+	bool loses;              /* a frame of each burst, which was to leave by port 0 */
 	uint64_t last_ns;
 	uint64_t wake_ns;
 };
@@ -64,6 +65,11 @@ fake_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, ui
 	for (uint16_t i = 0; i < n && i < fake.drops_of_burst; i++)
 		if (fake.drops->wanted)
 			fake.drops->dropped(fake.drops, port, pkts[i], "no_headroom");
+	if (fake.loses && node_lost_wanted(fake.drops))
+		fake.drops->lost(fake.drops, &(struct node_lost_frame){.m = pkts[0],
+								       .reason = "wred",
+								       .from_port = port,
+								       .now_ns = now_ns});
 	if (fake.forwards)
 		fake.to_send[1 - port] += n;
 	rte_pktmbuf_free_bulk(pkts, n);
@@ -272,7 +278,7 @@ TEST(a_capture_has_the_frames_that_the_devices_received_and_took)
 		for (; (r = capture_ring_peek(&lane.ring)) != NULL; capture_ring_take(&lane.ring)) {
 			assert_true(r->at_ns >= last_ns);
 			last_ns = r->at_ns;
-			if (r->sent) {
+			if (r->way == PCAPNG_SENT) {
 				snprintf(why, sizeof(why), "frame %u of port 0", sent);
 				assert_int_equal(*(const uint32_t *)(const void *)(r + 1), sent++);
 				assert_string_equal(r->why, why);
@@ -295,6 +301,59 @@ TEST(a_capture_has_the_frames_that_the_devices_received_and_took)
 	take_in_order(0, 1, &expected);
 	for (expected = 0; expected < 5;)
 		take_in_order(1, 5, &expected);
+}
+
+static void
+receive_frame(unsigned int port)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(fake.pool);
+
+	(void)rte_pktmbuf_append(m, 60);
+	assert_int_equal(rte_ring_enqueue(wire_in[port], m), 0);
+}
+
+/* The next record, which has to be there. */
+static void
+assert_next(struct capture_ring *ring, enum pcapng_way way, const char *why)
+{
+	const struct capture_record *r = capture_ring_peek(ring);
+
+	assert_non_null(r);
+	assert_int_equal(r->way, way);
+	assert_string_equal(r->why, why);
+	capture_ring_take(ring);
+}
+
+/* While the node has frames of the captured port, and of another one. */
+TEST(a_capture_has_the_frames_that_were_to_leave_and_were_dropped)
+{
+	struct capture_lane lane = {
+		.filter = {.kinds = capture_kinds("all"), .dest_qp = CAPTURE_ANY_QP},
+		.snap_bytes = UINT32_MAX,
+	};
+	struct poll_loop loop;
+
+	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
+	assert_int_equal(capture_ring_init(&lane.ring, 1 << 16), 0);
+	fake.loses = true;
+	assert_false(node_lost_wanted(fake.drops));
+	capture_tap_connect(&loop.ports[0].tap, &lane);
+	for (unsigned int i = 0; i < PORTS; i++)
+		receive_frame(i);
+	poll_loop_round(&loop);
+	assert_next(&lane.ring, PCAPNG_RECEIVED, "");
+	assert_next(&lane.ring, PCAPNG_LOST, "dropped: wred, received by port 0");
+	assert_next(&lane.ring, PCAPNG_LOST, "dropped: wred, received by port 1");
+	assert_null(capture_ring_peek(&lane.ring));
+	lane.filter.direction = CAPTURE_RECEIVED;
+	for (unsigned int i = 0; i < PORTS; i++)
+		receive_frame(i);
+	poll_loop_round(&loop);
+	assert_next(&lane.ring, PCAPNG_RECEIVED, "");
+	assert_null(capture_ring_peek(&lane.ring));
+	capture_tap_disconnect(&loop.ports[0].tap);
+	assert_false(node_lost_wanted(fake.drops));
+	capture_ring_free(&lane.ring);
 }
 
 TEST(a_stuck_port_does_not_stop_the_others)

@@ -249,7 +249,8 @@ TEST(not_ect_frames_are_counted_at_the_port_that_received_them)
 /* What a capture is told. */
 struct told {
 	struct node_drops drops; /* first */
-	char text[64];
+	char text[NODE_WHY_CHARS];
+	unsigned int n_lost;
 };
 
 static void
@@ -259,6 +260,17 @@ on_dropped(struct node_drops *drops, uint16_t port, const struct rte_mbuf *m, co
 
 	snprintf(told->text, sizeof(told->text), "%s by port %u, %u bytes", reason, port,
 		 m->pkt_len);
+}
+
+static void
+on_lost(struct node_drops *drops, const struct node_lost_frame *frame)
+{
+	struct told *told = (struct told *)drops;
+
+	told->n_lost++;
+	node_say_lost(frame, told->text);
+	assert_int_equal(frame->port, 1);
+	assert_int_equal(frame->m->pkt_len, DATA_PAYLOAD + 58);
 }
 
 static const char *
@@ -309,6 +321,36 @@ TEST(captures_are_told_what_was_done_to_a_frame)
 		assert_string_equal(told.text, "same_port by port 0, 1082 bytes");
 		b->sw->ops->watch_drops(b->sw, NULL);
 		s.dst = 1;
+		bench_stop(b);
+	}
+}
+
+/* Also at another shard than that of the port that received it, and when it has waited. */
+TEST(captures_are_told_of_frames_that_were_to_leave)
+{
+	for (uint16_t shards = 1; shards <= 2; shards++) {
+		struct told told = {.drops = {.egress_wanted = 1, .lost = on_lost}};
+		struct bench *b = bench_with_ports(2);
+		uint64_t now_ns = 0;
+
+		b->params.shards = shards;
+		bench_start_learnt(b);
+		b->sw->ops->watch_drops(b->sw, &told.drops);
+		for (unsigned int i = 0; i < 4; i++)
+			give(b, 0, make_data(b, 0, 1, i), now_ns);
+		sent(take_next(b, 1, &now_ns));
+		assert_int_equal(told.n_lost, 0);
+		sw_set_link(b->sw, 1, false, now_ns);
+		assert_null(take(b, 1, now_ns));
+		assert_int_equal(told.n_lost, 3);
+		assert_string_equal(told.text, "dropped: link_down, received by port 0");
+		give(b, 0, make_data(b, 0, 1, 4), now_ns);
+		assert_int_equal(told.n_lost, 4);
+		assert_int_equal(drops(b, 1, SW_DROP_LINK_DOWN), 4);
+		told.drops.egress_wanted = 0;
+		give(b, 0, make_data(b, 0, 1, 5), now_ns);
+		assert_int_equal(told.n_lost, 4);
+		b->sw->ops->watch_drops(b->sw, NULL);
 		bench_stop(b);
 	}
 }
