@@ -238,6 +238,7 @@ class Chart {
     this.lines = lines;
     this.none.textContent = names.length === 0 ? none : "";
     this.parent.classList.toggle("empty", names.length === 0);
+    this.parent.parentElement.classList.toggle("without", names.length === 0);
     if (key !== this.key) {
       this.key = key;
       this.make(names, data);

@@ -3,7 +3,6 @@
 "use strict";
 
 const MOST_LINES = 6;
-const MANY_PORTS = 8; // with more, they have the whole width
 const MOST_BARS = 12; // with more, idle bars are left out
 const MOST_STORMS = 6;
 const MOST_EVENTS = 100;
@@ -34,7 +33,7 @@ class View {
       this.find(`.${name}-title`).textContent = words[name];
     this.none = words.none;
     this.find("h2").textContent = program.name;
-    this.find(this.isSwitch ? ".keys.of-nic" : ".keys.of-switch").hidden = true;
+    this.find(".keys.of-switch").hidden = !this.isSwitch;
     this.control = new Control(this.find(".control"), program);
     this.stats = new Stats(this.find(".stats"));
     this.ports = new Ports(this.find(".ports"), key => { this.chosen = this.chosen === key ? null : key; this.redraw(); });
@@ -61,7 +60,7 @@ class View {
           this.busy.set(b.key, this.history.end());
   }
 
-  // With many series, those with the highest values, unless a port is chosen. Lines at 0 alone are no picture.
+  // With many series, those with the highest values, unless a port is chosen. Lines at 0 are no picture, but that a port is idle is.
   wanted(chart) {
     const series = this.history.series(chart);
     const highest = [...series].map(([name, list]) => [name, Math.max(0, ...list)])
@@ -70,7 +69,7 @@ class View {
       return [];
     if (this.chosen !== null && this.isSwitch)
       return highest.map(m => m[0]);
-    const most = new Set(highest.filter(m => highest.length <= MOST_LINES || m[1] > 0)
+    const most = new Set(highest.filter(m => chart === "rates" && highest.length <= MOST_LINES || m[1] > 0)
       .sort((a, b) => b[1] - a[1]).slice(0, MOST_LINES).map(m => m[0]));
     return [...series.keys()].filter(name => most.has(name));
   }
@@ -111,10 +110,10 @@ class View {
     if (!picture)
       return;
     const shown = this.shownBars(picture.bars), idle = picture.bars.length - shown.length;
-    this.root.classList.toggle("many", picture.ports.length > MANY_PORTS);
     this.stats.show(picture.tiles);
     this.ports.show(picture.ports, this.chosen);
     this.bars.show(shown);
+    this.find(".keys.of-nic").hidden = this.isSwitch || shown.every(b => b.marks.length === 0);
     this.find(".idle").textContent = this.chosen !== null || idle === 0 ? "" : `${idle} that were empty for two minutes are not shown.`;
     this.find(".storms").hidden = picture.storms.length === 0;
     const more = picture.storms.length - MOST_STORMS;
