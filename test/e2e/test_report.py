@@ -137,7 +137,7 @@ def check_websearch(work):
 
 def check_digits():
     """Large figures have no exponent, so columns stay narrow."""
-    check_equal("four digits", [html.digits(v) for v in (1.23456, 872.42, 9999, 40_654.3)], ["1.235", "872.4", "9999", "40\u202f654"])
+    check_equal("four digits", [html.digits(v) for v in (1.23456, 872.42, 9999, 40_654.3)], ["1.235", "872.4", "9\u202f999", "40\u202f654"])
 
 
 def check_thinning():

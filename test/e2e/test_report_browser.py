@@ -33,6 +33,22 @@ src = 1-200
 message_bytes = 200KB
 """
 
+JOB = """[fabric]
+topology = leaf_spine
+leaves = 4
+spines = 2
+hosts = 16
+link_rate_bps = 800M
+link_delay_ns = 500
+duration_ns = 20ms
+[switch]
+buffer_bytes = 4MB
+[job ring]
+ranks = 1-16
+bytes = 64KB
+iterations = 3
+"""
+
 
 def report(work, name, scenario, *options):
     out = work / name
@@ -234,6 +250,32 @@ def check_sweep(browser, out):
     check("marks are drawn, and lines between numbers only", painted["numbers"] > 2 * painted["words"] > 100, painted)
 
 
+def check_narrow(browser, page, what):
+    """On a telephone: nothing is wider than the screen, a table that does not fit says so, and names are whole."""
+    check_quiet(browser, page, what)
+    wide = browser.run("return document.documentElement.scrollWidth")
+    check(f"{what}: no wider than the screen", wide <= 400, wide)
+    silent = browser.run("return [...document.querySelectorAll('.wide')].filter(d => d.checkVisibility() && (d.scrollWidth > d.clientWidth + 1) === d.nextElementSibling.hidden).map(d => d.textContent.slice(0, 60))")
+    check_equal(f"{what}: what is cut, and nothing else, says so", silent, [])
+    unnamed = browser.run("""return [...document.querySelectorAll("figure .chart")].filter(c => [...c.querySelectorAll(".u-legend .u-label")].some(l => {
+        const ctx = document.createElement("canvas").getContext("2d");
+        ctx.font = "11px system-ui, sans-serif";
+        return ctx.measureText(l.textContent).width > 0.35 * c.clientWidth && getComputedStyle(l.closest(".u-legend")).visibility === "hidden";
+    })).map(c => c.textContent)""")
+    check_equal(f"{what}: a name that is too long for the end of its line is in a legend", unnamed, [])
+
+
+def check_jobs_narrow(browser, page):
+    check_narrow(browser, page, "jobs on a narrow screen")
+    heights = browser.run("return [...document.querySelectorAll('.job text')].map(t => t.getBoundingClientRect().height)")
+    check("the text of their charts is as large as elsewhere", heights and min(heights) >= 11, heights)
+    outside = browser.run("return [...document.querySelectorAll('.job rect')].map(r => r.getBoundingClientRect().right).filter(x => x > innerWidth)")
+    check_equal("their bars are on the screen", outside, [])
+    check("a topology of 16 hosts is not cut", browser.run("const d = document.getElementById('topology').parentElement; return d.scrollWidth <= d.clientWidth + 1"))
+    rows = browser.run("return [...document.querySelectorAll('th')].map(th => th.textContent)")
+    check("rates of slow links are in Mb/s", "wire Mb/s" in rows and "bus Mb/s" in rows and not any("Gb/s" in row for row in rows), rows)
+
+
 def check_judge(browser, out):
     """The checks above can fail."""
     bad = out / "bad.html"
@@ -250,6 +292,8 @@ work = work_dir()
 incast = report(work, "incast", ROOT / "config" / "incast-8to1-pfc-only.ini", "--duration", f"{END_MS}ms", "--set", f"fabric.measure_from_ns={MEASURE_FROM_MS}ms", "--set", "nic.cc=dcqcn", "--set", "wred.wred_green_enable=on", "--set", "switch.buffer_bytes=1MB",
                 "--set", "wred.Kmin=5KB", "--set", "wred.Kmax=200KB", "--set", "wred.Pmax=1%")
 fabric = report(work, "fabric", work / "leaf-spine.ini")
+(work / "job.ini").write_text(JOB, encoding="utf-8")
+jobs = report(work, "jobs", work / "job.ini")
 with Browser(work / "chromium") as chromium:
     check_quiet(chromium, incast / "report.html", "incast")
     check_dark(chromium)
@@ -265,9 +309,9 @@ with Browser(work / "chromium") as chromium:
     check_many(chromium)
     check_equal("no table is cut", cut(chromium), [])
     chromium.width(400)
-    check_quiet(chromium, incast / "report.html", "on a narrow screen")
-    wide = chromium.run("return document.documentElement.scrollWidth")
-    check("which it does not exceed", wide <= 400, wide)
+    check_narrow(chromium, incast / "report.html", "incast on a narrow screen")
+    check_narrow(chromium, fabric / "report.html", "256 hosts on a narrow screen")
+    check_jobs_narrow(chromium, jobs / "report.html")
     check_judge(chromium, incast)
     chromium.width(1400)
     check_sweep(chromium, work)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from . import series as ts
+from .html import rate_unit
 
 
 # Series that stand for all of a chart
@@ -43,12 +44,14 @@ def chart(name, title, unit, note, times_ns, columns, first=(), steps=True, coun
             "counts": counts}
 
 
-def rates(run, times_ns):
-    columns = [(name, ts.on_axis(s, s["wire_rate_bps"], times_ns) / 1e9) for name, s in run.flows.items()]
-    out = chart("rates", "Rates of flows", "Gb/s", "Wire rate (frame, FCS, preamble and gap), mean since the previous sample.", times_ns, columns,
+def rates(run, times_ns, unit=None):
+    """unit: of html.rate_unit(); None: that of the run's links"""
+    unit = unit or rate_unit(run.results["link_speed_bps"])
+    columns = [(name, ts.on_axis(s, s["wire_rate_bps"], times_ns) / unit.bps) for name, s in run.flows.items()]
+    out = chart("rates", "Rates of flows", unit.name, "Wire rate (frame, FCS, preamble and gap), mean since the previous sample.", times_ns, columns,
                 lowest=True, total=MEAN)
     if run.fluid.flows:
-        model = [(f"model {name}", s["wire_rate_bps"] / 1e9) for name, s in run.fluid.flows.items()]
+        model = [(f"model {name}", s["wire_rate_bps"] / unit.bps) for name, s in run.fluid.flows.items()]
         out["parts"].append(ts.part(next(iter(run.fluid.flows.values())).ms(), model, model=True)[0])
         for i, s in enumerate(out["parts"][-1]["series"]):
             s["shown"] = i == 0  # curves of flows that behave alike would cover each other
@@ -58,8 +61,9 @@ def rates(run, times_ns):
 
 def allowed(run, times_ns):
     fastest = max([run.results["link_speed_bps"], *(port["link_speed_bps"] for port in run.results.get("ports", []))])
-    columns = [(name, ts.on_axis(s, s["rp_rate_bps"], times_ns).clip(max=fastest) / 1e9) for name, s in run.flows.items()]
-    return chart("allowed", "Rates that congestion control allows", "Gb/s",
+    unit = rate_unit(run.results["link_speed_bps"])
+    columns = [(name, ts.on_axis(s, s["rp_rate_bps"], times_ns).clip(max=fastest) / unit.bps) for name, s in run.flows.items()]
+    return chart("allowed", "Rates that congestion control allows", unit.name,
                  "State at each sample, summed over the QPs of a flow, up to the speed of the fastest link.", times_ns, columns, lowest=True, total=MEAN)
 
 
@@ -164,7 +168,7 @@ def distribution(run, measure, name, title, unit, scale, begin):
         shown = {0, *sorted(shown, key=lambda i: -drawn[i][1][0][-1])[:ts.WORST + 1]}  # the longest of all flows is that of one of them
     for i, (label, pair) in enumerate(drawn):
         at_most, share = cumulated(*pair, scale)
-        parts.append({"ms": at_most, "series": [{"label": label, "shown": i in shown, "values": share}]})
+        parts.append({"ms": at_most, "series": [{"label": label, "shown": i in shown, "values": share, "total": label == "all flows"}]})
     note = "Cumulative distribution, whole run."
     if measure == "slowdown_milli":
         note += " Slowdown: completion time divided by the ideal one, that of the message alone on its path."

@@ -6,9 +6,9 @@ from html import escape
 import numpy as np
 from quench import Run
 
-from . import charts, sizes
+from . import charts, html, sizes
 from . import series as ts
-from .html import document, number, seconds, size_text, table
+from .html import document, number, rate_unit, seconds, size_text, table
 
 MOST_FLOWS = 20  # in the text output; the page has all flows
 MOST_PERCENT = 400
@@ -42,7 +42,7 @@ def change(relative):
 def digits(value):
     if value is None:
         return "-"
-    return number(value) if isinstance(value, int) else f"{value:.4g}"
+    return number(value) if isinstance(value, int) else html.digits(value)
 
 
 def quantile(run, measure, percent, scale):
@@ -278,7 +278,7 @@ class Comparison:
         def growths(group, column):
             return lambda run, times_ns: [ts.growth_per_ms(s, column, times_ns) for s in getattr(run, group).values()]
         drawn = [self.overlay(draw) for draw in (
-            charts.rates, charts.queues, sums("marks", "Packets marked CE", "per ms", growths("queues", "ecn_marked_packets")),
+            functools.partial(charts.rates, unit=rate_unit(max(run.results["link_speed_bps"] for run in self.runs))), charts.queues, sums("marks", "Packets marked CE", "per ms", growths("queues", "ecn_marked_packets")),
             sums("cnps", "CNPs that senders acted on", "per ms", growths("flows", "cnp_handled")),
             sums("pause-frames", "PFC frames sent", "per ms", growths("pauses", "tx_pause")))]
         return [c for c in drawn if c]

@@ -6,7 +6,7 @@ import json
 import pathlib
 from collections.abc import Sequence
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 HERE = pathlib.Path(__file__).resolve().parent
 UPLOT = HERE.parents[1] / "third_party" / "uplot"
@@ -21,8 +21,25 @@ def number(value: object) -> str:
     return escape(str(value))
 
 
-def gbps(value: float) -> str:
-    return f"{value / 1e9:.3f}"
+class RateUnit(NamedTuple):
+    """Of all rates of a page."""
+
+    name: str
+    bps: float
+
+    def __call__(self, value: float) -> str:
+        return f"{value / self.bps:.3f}"
+
+    def short(self, value: float) -> str:
+        return f"{value / self.bps:g} {self.name}"
+
+
+RATE_UNITS = (RateUnit("Gb/s", 1e9), RateUnit("Mb/s", 1e6), RateUnit("kb/s", 1e3))
+
+
+def rate_unit(most_bps: float) -> RateUnit:
+    """The unit in which the largest rate, mostly the speed of a link, is 1 or more."""
+    return next((unit for unit in RATE_UNITS if most_bps >= unit.bps), RATE_UNITS[0 if not most_bps else -1])
 
 
 def kbytes(value: float) -> str:
@@ -38,8 +55,8 @@ def size_text(n_bytes: int) -> str:
 
 
 def digits(value: float) -> str:
-    """Four digits, never with an exponent: 1.234, 12 340."""
-    return number(round(value)) if abs(value) >= 1e4 else f"{value:.4g}"
+    """Four digits, never with an exponent: 1.234, 12 340. As number(), with a space before each three digits."""
+    return number(round(value)) if abs(value) >= 999.95 else f"{value:.4g}"
 
 
 def seconds(ns: float) -> str:

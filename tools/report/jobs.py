@@ -2,9 +2,9 @@
 """Jobs in the report: tables, the iterations, what the ranks of the slowest one did, and its critical path."""
 from html import escape
 
-from .html import digits, number, table
+from .html import digits, number, rate_unit, table
 
-WIDTH, LABEL, ROW, GAP = 960, 64, 14, 4
+LABEL, ROW, GAP = 64, 14, 4  # px
 MOST_RANKS = 64  # drawn; ranks on the critical path come first
 MOST_BARS = 400  # iterations
 STATES = {"compute": "computes", "send": "sends", "wait": "waits"}
@@ -14,16 +14,17 @@ def us(ns):
     return digits(ns / 1e3)
 
 
-def job_table(jobs):
+def job_table(jobs, unit):
+    """unit: of rates"""
     alone = any(job.get("jct_ratio_alone") for job in jobs)
-    heads = ("job", "ranks", "iterations", "mean µs", "p50 µs", "p99 µs", "max µs", "variation", "of bound", "bus Gb/s", "CNPs", "CE packets", "retransmitted", "paused µs", *["of alone"] * alone)
+    heads = ("job", "ranks", "iterations", "mean µs", "p50 µs", "p99 µs", "max µs", "variation", "of bound", f"bus {unit.name}", "CNPs", "CE packets", "retransmitted", "paused µs", *["of alone"] * alone)
     rows = []
     for job in jobs:
         ended = job["iterations_ended"]
         bound = digits(job["jct_mean_ns"] / job["bound_ns"]) if job["bound_ns"] and ended else "-"
         rows.append((escape(job["name"]), number(len(job["ranks"])), f"{number(ended)} of {number(job['iterations'])}",
                      *(us(job[f"jct_{key}_ns"]) for key in ("mean", "p50", "p99", "max")), f"{job['jct_cv'] * 100:.1f} %", bound,
-                     digits(job["bus_bandwidth_bps"] / 1e9) if job["bus_bandwidth_bps"] else "-",
+                     digits(job["bus_bandwidth_bps"] / unit.bps) if job["bus_bandwidth_bps"] else "-",
                      *(number(job[key]) for key in ("rp_cnp_handled", "ce_packets", "retransmitted_packets")), us(job["paused_ns"]),
                      *[digits(job["jct_ratio_alone"]) if job["jct_ratio_alone"] else "-"] * alone))
     waits = "".join(f'<p class="bad">Job {escape(job["name"])}: iteration {job["iterations_ended"] + 1} has not ended: rank {job["waits_rank"]}: '
@@ -31,17 +32,28 @@ def job_table(jobs):
     return table(heads, rows) + waits
 
 
-def svg(height, label, parts):
-    return (f'<div class="wide"><svg class="job" role="img" aria-label="{escape(label)}" viewBox="0 0 {WIDTH} {height}" '
-            f'style="width: 100%; min-width: 34rem">{"".join(parts)}</svg></div>')
+def drawing(height, words, beside, parts):
+    """Labels of a fixed width, and beside them parts whose places are percentages: text and rows have one size on every screen."""
+    return (f'<div class="job" role="img" aria-label="{escape(words)}"><svg width="{LABEL}" height="{height}">{"".join(beside)}</svg>'
+            f'<svg class="drawn" height="{height}">{"".join(parts)}</svg></div>')
 
 
 def bar(x, y, width, height, kind, tip):
-    return f'<rect class="{kind}" x="{x:.2f}" y="{y:.2f}" width="{max(width, 0.3):.2f}" height="{height}"><title>{escape(tip)}</title></rect>'
+    """x and width in percent; what is too narrow to be seen is widened."""
+    return f'<rect class="{kind}" x="{x:.3f}%" y="{y:.2f}" width="{max(width, 0.03):.3f}%" height="{height}"><title>{escape(tip)}</title></rect>'
 
 
 def text(x, y, words, anchor="start"):
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+    return f'<text x="{x}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+
+
+def label(y, words):
+    return text(LABEL - 6, y, words, "end")
+
+
+# Of a critical path: class of the bar, member of results.json, words.
+PARTS = (("compute", "compute", "computations"), ("inside", "inside", "messages inside servers"), ("send", "message", "other messages"),
+         ("ack", "send", "sends until acknowledged"))
 
 
 def iterations_chart(job):
@@ -50,24 +62,24 @@ def iterations_chart(job):
     most = max((it["jct_ns"] for it in rows), default=0)
     if not most:
         return ""
-    high, step = 120, (WIDTH - LABEL) / len(rows)
-    parts = [text(LABEL - 6, 16, f"{us(most)} µs", "end"), text(LABEL - 6, high + 6, "0", "end"), f'<line x1="{LABEL}" y1="{high + 6}" x2="{WIDTH}" y2="{high + 6}"/>']
+    high, step, kinds = 120, 100 / len(rows), set()
+    parts = [f'<line x1="0" y1="{high + 6}" x2="100%" y2="{high + 6}"/>']
     for i, it in enumerate(rows):
         path = it["critical_path"]
-        pieces = [(kind, path[f"{key}_ns"]) for kind, key in (("compute", "compute"), ("inside", "inside"), ("send", "message"), ("ack", "send"))] if path else [("send", it["jct_ns"])]
+        pieces = [(kind, path[f"{key}_ns"]) for kind, key, _ in PARTS] if path else [("send", it["jct_ns"])]
         y = high + 6
         tip = f"iteration {it['iteration']}: {us(it['jct_ns'])} µs, rank {it['last_rank']} last, {it['rp_cnp_handled']} CNPs, paused {us(it['paused_ns'])} µs"
         for kind, ns in pieces:
             tall = high * ns / most
             y -= tall
             if ns:
-                parts.append(bar(LABEL + i * step, y, step * 0.85, f"{tall:.2f}", kind, tip))
+                kinds.add(kind)
+                parts.append(bar(i * step, y, step * 0.85, f"{tall:.2f}", kind, tip))
     for i in {0, len(rows) - 1}:
-        parts.append(text(LABEL + (i + 0.4) * step, high + 22, str(rows[i]["iteration"]), "middle"))
-    return ("<h3>Iterations</h3>" + svg(high + 30, f"completion times of job {job['name']}", parts) +
-            '<p class="lead">Completion time of each iteration, by its critical path: '
-            '<span class="key compute"></span> computations, <span class="key inside"></span> messages inside servers, <span class="key send"></span> other messages, '
-            '<span class="key ack"></span> sends until acknowledged.</p>')
+        parts.append(text(f"{(i + 0.425) * step:.2f}%", high + 22, str(rows[i]["iteration"]), "middle"))
+    keys = ", ".join(f'<span class="key {kind}"></span>&nbsp;{words if "inside" in kinds else words.removeprefix("other ")}' for kind, _, words in PARTS if kind in kinds)
+    return ("<h3>Iterations</h3>" + drawing(high + 30, f"completion times of job {job['name']}", [label(16, f"{us(most)} µs"), label(high + 6, "0")], parts) +
+            f'<p class="lead">Completion time of each iteration{", by its critical path: " + keys if any(it["critical_path"] for it in rows) else ""}.</p>')
 
 
 def gantt(job, states, path):
@@ -85,23 +97,21 @@ def gantt(job, states, path):
     row = {rank: 20 + i * (ROW + GAP) for i, rank in enumerate(ranks)}
 
     def x(ns):
-        return LABEL + (WIDTH - LABEL - 4) * (ns - begin) / (end - begin)
+        return 100 * (ns - begin) / (end - begin)
 
-    parts = [text(LABEL, 12, f"{digits(begin / 1e6)} ms"), text(WIDTH - 4, 12, f"{digits(end / 1e6)} ms", "end")]
+    parts = [text(0, 12, f"{digits(begin / 1e6)} ms"), text("100%", 12, f"{digits(end / 1e6)} ms", "end")]
     host = {r["rank"]: r.get("host", "") for r in job["ranks"]}
-    for rank, y in row.items():
-        parts.append(text(LABEL - 6, y + ROW - 3, f"{rank} h{host[rank]}", "end"))
     parts += [bar(x(s["from_ns"]), row[s["rank"]], x(s["to_ns"]) - x(s["from_ns"]), ROW, s["state"],
                   f"rank {s['rank']} {STATES[s['state']]} {us(s['to_ns'] - s['from_ns'])} µs") for s in states if s["rank"] in row]
     for p in path:
         source = source_of(p)
         if source in row and p["rank"] in row:
-            parts.append(f'<line class="path" x1="{x(p["from_ns"]):.2f}" y1="{row[source] + ROW / 2}" x2="{x(p["to_ns"]):.2f}" y2="{row[p["rank"]] + ROW / 2}">'
+            parts.append(f'<line class="path" x1="{x(p["from_ns"]):.3f}%" y1="{row[source] + ROW / 2}" x2="{x(p["to_ns"]):.3f}%" y2="{row[p["rank"]] + ROW / 2}">'
                          f'<title>{escape(part_text(p))}</title></line>')
     left = "" if len(ranks) == len(job["ranks"]) else f" {len(job['ranks']) - len(ranks)} ranks are left out."
-    return (f"<h3>Iteration {number_}, the slowest</h3>" + svg(max(row.values()) + ROW + 8, f"ranks of job {job['name']}", parts) +
-            '<p class="lead">Each row is a rank: <span class="key compute"></span> computes, <span class="key send"></span> sends, '
-            f'<span class="key wait"></span> waits. <span class="key path"></span> The critical path.{left}</p>')
+    return (f"<h3>Iteration {number_}, the slowest</h3>" + drawing(max(row.values()) + ROW + 8, f"ranks of job {job['name']}", [label(y + ROW - 3, f"{rank} h{host[rank]}") for rank, y in row.items()], parts) +
+            '<p class="lead">Each row is a rank: <span class="key compute"></span>&nbsp;computes, <span class="key send"></span>&nbsp;sends, '
+            f'<span class="key wait"></span>&nbsp;waits. <span class="key path"></span>&nbsp;The critical path.{left}</p>')
 
 
 def source_of(p):
@@ -145,7 +155,7 @@ def section(run):
     jobs = run.results.get("jobs", [])
     if not jobs or "per_iteration" not in jobs[0]:
         return ""
-    parts = ["<h2>Jobs</h2>", job_table(jobs), explained(run.results)]
+    parts = ["<h2>Jobs</h2>", job_table(jobs, rate_unit(run.results["link_speed_bps"])), explained(run.results)]
     states, path = run.job_states().rows(), run.critical_path().rows()
     for job in jobs:
         mine = [s for s in states if s["job"] == job["name"]]

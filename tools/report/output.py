@@ -23,8 +23,8 @@ def draw_plot(run: Any, name: str, draw: Callable[[Any], Any]) -> tuple[bytes, b
 
 
 def inside_page(name: str, svg: bytes) -> str:
-    """The plot as an element of a page. The plot's name is a prefix of its ids, so that they are unique in the page."""
-    text = svg.decode()
+    """The plot as an element of a page, on the page's ground. The plot's name is a prefix of its ids, so that they are unique in the page."""
+    text = svg.decode().replace('style="fill: #ffffff"', 'style="fill: none"')
     return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", text[text.index("<svg"):])
 
 

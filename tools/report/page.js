@@ -17,9 +17,20 @@
 	const START_SHARE = 0.26;  // of the width of a chart
 	const START_FROM_PX = 460;  // a narrower chart has no room for two
 	const MOST_LABELS = 10;
+	const LABEL_SHARE = 0.35;  // of the width of a chart; longer names are in a legend, where they are not cut
 	const FONT_PX = 11;
 	const charts = [];
 	let range = [0, doc.end_ms];
+
+	// A model, and what stands for all series, have the colour of the text, so that a flow has its colour in each chart.
+	const inInk = s => s.model || s.total && s.run === undefined;
+
+	// Which values of a logarithmic axis have a label.
+	function decades(u, splits) {
+		const room = u.bbox.width / devicePixelRatio / Math.log10(u.scales.x.max / u.scales.x.min);  // of a decade
+		const first = room < 140 ? /^1/ : /^[125]/;
+		return splits.map(v => v != null && first.test(v.toExponential()) ? v : null);
+	}
 
 	function make(tag, attributes, ...children) {
 		const element = document.createElement(tag);
@@ -29,6 +40,8 @@
 	}
 
 	const lineText = line => `${line.label} ${short(line.at)}`;
+	// As the tables have them.
+	const grouped = value => value.toLocaleString("en", { maximumFractionDigits: 9 }).replaceAll(",", "\u202f");
 	const short = value => value == null ? "–" : +value.toPrecision(4) + "";
 
 	function zoomTo(from, to) {
@@ -67,7 +80,7 @@
 			this.all.filter(s => s.shown && s.run !== undefined).forEach(s => [s.colour, s.dash] = [s.run, DASHES[pairs.indexOf(s.pair) % DASHES.length]]);
 			const taken = new Set(this.all.map(s => s.colour));
 			let next = 0;
-			this.all.filter(s => s.shown && !s.model && s.colour === undefined).forEach(s => {
+			this.all.filter(s => s.shown && !inInk(s) && s.colour === undefined).forEach(s => {
 				// A limit has the colour of the series that it limits.
 				s.colour = s.pair && this.all.find(other => other.pair === s.pair && other.colour !== undefined)?.colour;
 				if (s.colour !== undefined)
@@ -90,6 +103,8 @@
 		}
 
 		fit() {
+			if (this.labelled(this.series) !== this.canvas.classList.contains("labelled"))
+				this.build();
 			const [start, main] = this.widths();
 			if (this.startPlot && this.startPlot.width !== start)
 				this.startPlot.setSize({ width: start, height: this.startPlot.height });
@@ -143,39 +158,39 @@
 				make("button", { type: "button", onclick: () => set(false) }, "none of these"), list);
 		}
 
-		/* Each line over time, or over values side by side, has its label at its right end, where there are few. */
+		/* Each line over time, or over values side by side, has its label at its right end, where there are few and their names are short. */
 		labelled(series) {
-			return (this.overTime || Boolean(this.spec.ticks) && this.width() >= START_FROM_PX) && series.length + this.lines.length <= MOST_LABELS;
+			return (this.overTime || Boolean(this.spec.ticks) && this.width() >= START_FROM_PX) && series.length + this.lines.length <= MOST_LABELS &&
+				this.labelRoom(series) <= LABEL_SHARE * this.width();
 		}
 
 		labelRoom(series) {
-			if (!this.labelled(series))
-				return null;
 			const ctx = make("canvas").getContext("2d");
 			ctx.font = `${FONT_PX}px system-ui, sans-serif`;
 			const words = [...series.map(s => s.label), ...this.lines.map(lineText)];
-			return Math.min(this.width() * 0.3, 14 + Math.max(0, ...words.map(word => ctx.measureText(word).width)));
+			return 14 + Math.max(0, ...words.map(word => ctx.measureText(word).width));
 		}
 
 		options(series) {
 			const steps = this.spec.steps ? uPlot.paths.stepped({ align: this.overTime ? -1 : 1 }) : undefined;
-			const line = { stroke: css("--faint"), width: 1 }, axis = { labelSize: 20, stroke: css("--ink"), grid: line, ticks: line };
+			const line = { stroke: css("--faint"), width: 1 };
+			const axis = { labelSize: 20, stroke: css("--ink"), grid: line, ticks: line, values: (u, splits) => splits.map(v => v == null ? "" : grouped(v)) };
 			const unit = this.spec.x || "ms", ticks = this.spec.ticks, log = this.spec.x && !ticks && this.logarithmic();
 			// From a round value on: uPlot counts a logarithmic axis' ticks from where it begins.
 			const from = low => log && low > 0 ? Number(`${low.toExponential(15)[0]}e${Math.floor(Math.log10(low))}`) : low;
 			const least = Math.min(...this.spec.parts.map(part => part.ms[0]));
 			const begin = low => log ? from(low) : !this.overTime && low <= least ? Math.min(low, this.spec.from) : low;
 			return {
-				width: this.widths()[1], height: 250, padding: [null, this.labelRoom(series), null, null],
+				width: this.widths()[1], height: 250, padding: [null, this.labelled(series) ? this.labelRoom(series) : null, null, null],
 				scales: {
 					x: { time: false, distr: log ? 3 : 1, range: (u, low, high) => ticks ? [-0.4, ticks.length - 0.6] : [begin(low), high] },
 					y: { range: (u, low, high) => [0, this.top(high)] },
 				},
-				axes: [{ label: this.overTime ? "time (ms)" : unit, size: 36, ...axis, ...this.tickOptions() }, { label: this.spec.unit, size: 56, ...axis }],
-				series: [{ label: unit, value: (u, v) => ticks ? ticks[v] ?? "–" : short(v) }, ...series.map(s => ({
+				axes: [{ label: this.overTime ? "time (ms)" : unit, size: 36, ...axis, ...this.tickOptions(), ...log ? { filter: decades } : {} }, { label: this.spec.unit, size: 56, ...axis }],
+				series: [{ label: unit, value: (u, v) => ticks ? ticks[Math.round(v)] ?? "–" : short(v) }, ...series.map(s => ({
 					label: s.label, value: (u, v) => short(v), width: s.model ? 1.5 : 1.25, points: this.points(s), spanGaps: true,
-					stroke: s.model ? css("--ink") : hue(s.colour),
-					dash: s.model ? [4, 2] : s.dash ? s.dash : s.dashed ? [7, 4] : s.pair ? [] : DASHES[Math.floor(s.colour / LIGHT.length) % DASHES.length],
+					stroke: inInk(s) ? css("--ink") : hue(s.colour), alpha: s.run !== undefined && series.length > 4 ? 0.7 : 1,  // of many, what is below is seen
+					dash: s.model ? [4, 2] : inInk(s) ? [] : s.dash ? s.dash : s.dashed ? [7, 4] : s.pair ? [] : DASHES[Math.floor(s.colour / LIGHT.length) % DASHES.length],
 					paths: ticks && !this.spec.joined ? () => null : s.model ? undefined : steps,
 				}))],
 				cursor: this.overTime ? {
@@ -211,7 +226,7 @@
 			this.inside(u, () => this.series.filter(s => s.low).forEach(s => s.low.forEach((low, i) => {
 				if (low === null || low === s.high[i])
 					return;
-				const x = u.valToPos(i, "x", true);
+				const x = u.valToPos(this.spec.parts[s.part].ms[i], "x", true);
 				this.stroke(u.ctx, [x, u.valToPos(low, "y", true), x, u.valToPos(s.high[i], "y", true)], hue(s.colour), []);
 				[low, s.high[i]].forEach(v => this.stroke(u.ctx, [x - 3 * ratio, u.valToPos(v, "y", true), x + 3 * ratio, u.valToPos(v, "y", true)], hue(s.colour), []));
 			})));
@@ -347,7 +362,9 @@
 					return;
 				ctx.textAlign = "right";
 				ctx.fillStyle = css("--alarm");
-				this.write(ctx, lineText(line), bbox.left + bbox.width - 4 * ratio, y - 3 * ratio);
+				// Under the line, where words of events would be above it.
+				const taken = this.overTime ? bbox.top + (14 + 13 * Math.min(doc.events.length, 6)) * ratio : bbox.top;
+				this.write(ctx, lineText(line), bbox.left + bbox.width - 4 * ratio, y + (y - 14 * ratio < taken ? 12 : -3) * ratio);
 			}));
 		}
 
@@ -361,7 +378,7 @@
 					at--;
 				if (values[at] == null)
 					return null;
-				return { text: s.label, colour: s.model ? css("--ink") : hue(s.colour), y: u.valToPos(values[at], "y", true) };
+				return { text: s.label, colour: inInk(s) ? css("--ink") : hue(s.colour), y: u.valToPos(values[at], "y", true) };
 			}).filter(label => label).concat(this.seenLines(u).map(line => ({ text: lineText(line), colour: css("--alarm"), y: u.valToPos(line.at, "y", true) })));
 			const gap = 13 * ratio, low = bbox.top + 4 * ratio, high = bbox.top + bbox.height;
 			found.sort((a, b) => a.y - b.y);
@@ -375,7 +392,7 @@
 			found.forEach(label => {
 				this.stroke(ctx, [x + ratio, label.y, x + 8 * ratio, label.at], label.colour, []);
 				ctx.fillStyle = label.colour;
-				ctx.fillText(this.fitted(ctx, label.text, u.ctx.canvas.width - x - 10 * ratio), x + 10 * ratio, label.at);
+				ctx.fillText(label.text, x + 10 * ratio, label.at);
 			});
 		}
 
@@ -404,13 +421,13 @@
 			return n > 2 ? `${text.slice(0, n)}…` : "";
 		}
 
+		/* On a ground of its own, so that no line strikes it through. */
 		write(ctx, text, x, y) {
-			ctx.setLineDash([]);
-			ctx.strokeStyle = css("--ground");
-			ctx.lineWidth = 3 * devicePixelRatio;
-			ctx.strokeText(text, x, y);
+			const colour = ctx.fillStyle, wide = ctx.measureText(text).width, high = FONT_PX * devicePixelRatio;
+			ctx.fillStyle = css("--ground");
+			ctx.fillRect(ctx.textAlign === "right" ? x - wide : x, y - high, wide, high * 1.25);
+			ctx.fillStyle = colour;
 			ctx.fillText(text, x, y);
-			ctx.lineWidth = devicePixelRatio;
 		}
 
 		stroke(ctx, [x1, y1, x2, y2], colour, dash) {
@@ -442,7 +459,7 @@
 				return words.every(word => text.includes(word));
 			});
 			body.replaceChildren(...found.slice(0, MOST_ROWS).map(row => make("tr", {}, make("td", {}, of(row)), make("td", {}, make("code", {}, names[row[2]])),
-				make("td", {}, row[3].toLocaleString("en").replaceAll(",", "\u202f")), make("td", {}, help[row[2]]))));
+				make("td", {}, grouped(row[3])), make("td", {}, help[row[2]]))));
 			count.textContent = `${found.length} rows${found.length > MOST_ROWS ? `, of which the first ${MOST_ROWS} are shown` : ""}` +
 				`${words.length ? "" : ": sums over all nodes; search for a node or a counter to see each"}.` +
 				`${leftOut ? ` ${leftOut} more are in counters.csv.` : ""}`;
@@ -452,6 +469,27 @@
 			make("div", { className: "wide tall" }, make("table", { id: "counters", className: "texts" },
 				make("thead", {}, make("tr", {}, ...["where", "counter", "value", "meaning"].map(head => make("th", {}, head)))), body)));
 		show();
+	}
+
+	/* All words of the events, which a narrow chart cuts. */
+	function listEvents() {
+		if (!doc.events.length)
+			return;
+		const rows = doc.events.map(e => make("tr", {}, make("td", {}, grouped(+e.at.toPrecision(6))), make("td", {}, e.label)));
+		const table = make("table", { className: "words" }, make("thead", {}, make("tr", {}, make("th", {}, "ms"), make("th", {}, "event"))), make("tbody", {}, ...rows));
+		place("charts").after(make("details", {}, make("summary", {}, `${rows.length} event${rows.length > 1 ? "s" : ""}`),
+			make("div", { className: `wide${rows.length > 20 ? " tall" : ""}` }, table)));
+	}
+
+	/* Below a table that does not fit, words, because a telephone shows no scroll bar. */
+	function sayCut() {
+		document.querySelectorAll(".wide").forEach(box => {
+			const words = make("p", { className: "note", hidden: true }, "More columns are to the right: scroll the table. \u2192");
+			if (!box.querySelector("table"))
+				words.textContent = "More is to the right: scroll. \u2192";
+			box.after(words);
+			new ResizeObserver(() => { words.hidden = box.scrollWidth <= box.clientWidth + 1; }).observe(box);
+		});
 	}
 
 	const paintRuns = () => document.querySelectorAll(".run").forEach(mark => { mark.style.background = hue(mark.dataset.run); });
@@ -478,4 +516,6 @@
 	}
 	if (doc.counters)
 		counters(place("all-counters"));
+	listEvents();
+	sayCut();
 })();

@@ -7,7 +7,7 @@ import command_line
 from quench import Run, fluid
 
 from . import charts, counters, jobs, output, pauses, sizes, topology
-from .html import digits, document, gbps, kbytes, number, seconds, size_text, table
+from .html import digits, document, kbytes, number, rate_unit, seconds, size_text, table
 
 CAPTIONS = {
     "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step. Dashed: the link divided by the flows, if all go to one host. "
@@ -22,15 +22,16 @@ CAPTIONS = {
 
 
 def flow_table(results):
-    heads = ("flow", "from → to", "wire Gb/s", "goodput Gb/s", "lowest rate Gb/s", "messages", "CNPs", "cuts",
+    unit = rate_unit(results["link_speed_bps"])
+    heads = ("flow", "from → to", *(f"{what} {unit.name}" for what in ("wire", "goodput", "lowest rate")), "messages", "CNPs", "cuts",
              "retransmitted")
     mixed = len(results.get("algorithms", [])) > 1
     heads += ("algorithm",) * mixed
     rows = []
     for flow in results["flows"]:
         name = escape(flow["name"]) + (' <span class="bad">error</span>' if flow["error"] else "")
-        rows.append((name, f"{escape(str(flow['src']))} → {escape(str(flow['dst']))}", gbps(flow["wire_rate_bps"]),
-                     gbps(flow["goodput_bps"]), gbps(flow["min_rate_bps"]),
+        rows.append((name, f"{escape(str(flow['src']))} → {escape(str(flow['dst']))}", unit(flow["wire_rate_bps"]),
+                     unit(flow["goodput_bps"]), unit(min(flow["min_rate_bps"], results["link_speed_bps"])),
                      number(flow["messages_completed"]) +
                      (f" of {number(flow['messages_wanted'])}" if flow["messages_wanted"] else ""),
                      *(number(flow[key]) for key in ("rp_cnp_handled", "rate_cuts", "retransmitted_packets")),
@@ -40,12 +41,12 @@ def flow_table(results):
 
 def server_table(results):
     """Servers with several NICs, and their NICs; empty without them."""
-    rows = []
+    rows, unit = [], rate_unit(results["link_speed_bps"])
     keys = ("tx_wire_rate_bps", "tx_goodput_bps", "rx_goodput_bps")
     for server in results.get("servers", []):
-        rows.append((escape(server["name"]), *(gbps(server[key]) for key in keys), number(server["bytes_inside"])))
-        rows += [(f"NIC {escape(nic['host'])}", *(gbps(nic[key]) for key in keys), "") for nic in server["nics"]]
-    return "<h2>Servers</h2>" + table(("server", "wire Gb/s", "sent Gb/s", "received Gb/s", "bytes inside"), rows) if rows else ""
+        rows.append((escape(server["name"]), *(unit(server[key]) for key in keys), number(server["bytes_inside"])))
+        rows += [(f"NIC {escape(nic['host'])}", *(unit(nic[key]) for key in keys), "") for nic in server["nics"]]
+    return "<h2>Servers</h2>" + table(("server", *(f"{what} {unit.name}" for what in ("wire", "sent", "received")), "bytes inside"), rows) if rows else ""
 
 
 def microseconds(ns):
@@ -111,16 +112,17 @@ def fluid_tables(run):
         ("Mean queue", f"model {kbytes(queue['queue_mean_bytes'])}, from {kbytes(queue['queue_min_bytes'])} to "
                        f"{kbytes(queue['queue_max_bytes'])}; packets {kbytes(b['queue_mean_bytes'])}"),
     ), "facts")
-    packets = {flow["name"]: flow for flow in results["flows"]}
+    packets, unit = {flow["name"]: flow for flow in results["flows"]}, rate_unit(results["link_speed_bps"])
     rows = []
     for flow in model.results["flows"]:
         name = flow["name"]
         if name in packets and name in run.flows and name in model.flows:
             apart = fluid.distance(run.flows[name], model.flows[name], results["link_speed_bps"])
-            rows.append((escape(name), gbps(flow["fixed_point"]["rate_bps"]), f"{flow['fixed_point']['alpha']:.3f}",
-                         gbps(flow["wire_rate_bps"]), gbps(packets[name]["wire_rate_bps"]), f"{apart * 100:.2f} %"))
-    heads = ("flow", "R* Gb/s", "alpha*", "model Gb/s", "packets Gb/s", f"difference (RMS of {fluid.DISTANCE_MS:g} ms means, share of the link)")
-    return "<h2>Fluid model</h2>" + facts + table(heads, rows) + fluid_note(results, queue)
+            rows.append((escape(name), unit(flow["fixed_point"]["rate_bps"]), f"{flow['fixed_point']['alpha']:.3f}",
+                         unit(flow["wire_rate_bps"]), unit(packets[name]["wire_rate_bps"]), f"{apart * 100:.2f} %"))
+    heads = ("flow", f"R* {unit.name}", "alpha*", f"model {unit.name}", f"packets {unit.name}", "difference")
+    return "<h2>Fluid model</h2>" + facts + table(heads, rows) + \
+        f'<p class="note">Difference: RMS of means over {fluid.DISTANCE_MS:g} ms, as a share of the link.' + fluid_note(results, queue)
 
 
 def send_together(run):
@@ -137,7 +139,7 @@ def fact_table(run):
     warnings = "".join(f'<p class="bad">{escape(text)}.' for text in results.get("warnings", []))
     return warnings + table((), (
         *([("Jain index", f"{results['jain_index']:.4f}")] if send_together(run) else []),
-        ("Link use", f"{b['link_use'] * 100:.2f} % of {run.bottleneck_speed_bps() / 1e9:g} Gb/s at {escape(str(b['node']))} "
+        ("Link use", f"{b['link_use'] * 100:.2f} % of {rate_unit(run.bottleneck_speed_bps()).short(run.bottleneck_speed_bps())} at {escape(str(b['node']))} "
                      f"port {b['port']}"),
         ("Queue", f"mean {kbytes(b['queue_mean_bytes'])}, p50 {kbytes(b['queue_p50_bytes'])}, "
                   f"p99 {kbytes(b['queue_p99_bytes'])}, max {kbytes(b['queue_max_bytes'])}"),
@@ -158,10 +160,10 @@ def algorithms_table(results):
     found = results.get("algorithms", [])
     if len(found) < 2:
         return ""
-    total = sum(row["wire_rate_bps"] for row in found)
-    rows = [(escape(row["cc"]), number(row["flows"]), gbps(row["wire_rate_bps"]), f"{100 * row['wire_rate_bps'] / total:.1f} %" if total else "-",
-             gbps(row["lowest_rate_bps"]), gbps(row["highest_rate_bps"]), f"{row['jain_index']:.4f}") for row in found]
-    return "<h2>Algorithms</h2>" + table(("algorithm", "flows", "wire Gb/s", "share", "lowest flow Gb/s", "highest flow Gb/s", "Jain index"), rows)
+    total, unit = sum(row["wire_rate_bps"] for row in found), rate_unit(results["link_speed_bps"])
+    rows = [(escape(row["cc"]), number(row["flows"]), unit(row["wire_rate_bps"]), f"{100 * row['wire_rate_bps'] / total:.1f} %" if total else "-",
+             unit(row["lowest_rate_bps"]), unit(row["highest_rate_bps"]), f"{row['jain_index']:.4f}") for row in found]
+    return "<h2>Algorithms</h2>" + table(("algorithm", "flows", f"wire {unit.name}", "share", f"lowest flow {unit.name}", f"highest flow {unit.name}", "Jain index"), rows)
 
 
 def settings_table(results):
@@ -229,7 +231,7 @@ def lead(results):
     flows = f"{len(results['flows'])} flow{'s' if len(results['flows']) != 1 else ''}"
     if results.get("silent_flows"):
         flows += f" (and {number(results['silent_flows'])} that sent nothing)"
-    return (f"{flows} over {results['link_speed_bps'] / 1e9:g} Gb/s links; congestion control {escape(' and '.join(used_cc(results)))}, PFC {escape(results['pfc'])}. "
+    return (f"{flows} over {rate_unit(results['link_speed_bps']).short(results['link_speed_bps'])} links; congestion control {escape(' and '.join(used_cc(results)))}, PFC {escape(results['pfc'])}. "
             + (f"Figures cover the last {seconds(results['duration_ns'] - results['measure_from_ns'])} of {seconds(results['duration_ns'])}. "
                "Counts cover the whole run." if results["measure_from_ns"] else f"Figures and counts cover the whole run of {seconds(results['duration_ns'])}."))
 

@@ -28,7 +28,7 @@ def root_text(root):
     where = {"host": f"{name}, which receives slowly", "buffer": f"the buffer of {name}, which others fill",
              "queue": f"{name} port {root['port']} queue {root['queue']}"}[root["kind"]]
     filled = f" Filled by {flows_text(root['flows'])}." if root["flows"] else ""
-    return f"<b>{where}</b>: {number(root['pauses'])} pauses of priority {root['prio']}, {us(root['duration_ns'])} µs in all.{filled}"
+    return f"<b>{where}</b>: {number(root['pauses'])} pause{'s' if root['pauses'] != 1 else ''} of priority {root['prio']}, {us(root['duration_ns'])} µs in all.{filled}"
 
 
 def branch_line(branch, most):
@@ -37,7 +37,7 @@ def branch_line(branch, most):
     delayed = f'<span class="bad">victims: {", ".join(victims)}{f" and {more} more" if more else ""}</span>' if victims else ""
     return (f'<div class="pause"><span class="held" style="width: {100 * branch["duration_ns"] / most:.1f}%"></span>'
             f'<span class="who">{escape(end(branch["node"], branch["port"]))} pauses {escape(end(branch["holds"], branch["holds_port"]))}: '
-            f'{number(branch["pauses"])} times, {us(branch["duration_ns"])} µs {delayed}</span></div>')
+            f'{number(branch["pauses"])} time{"s" if branch["pauses"] != 1 else ""}, {us(branch["duration_ns"])} µs {delayed}</span></div>')
 
 
 def below(branches, parent, most):
@@ -75,4 +75,4 @@ def hot(results):
         return ""
     rows = [(f"{escape(q['node'])} port {q['port']} queue {q['queue']}", *(kbytes(q[f"queue_{key}_bytes"]) for key in ("mean", "p99", "max")),
              number(q["ecn_marked_packets"]), us(q["paused_ns"]), flows_text(q["flows"][:3])) for q in queues]
-    return "<h2>Hot queues</h2>" + table(("queue", "mean", "p99", "max", "marked", "paused µs", "filled by"), rows)
+    return "<h2>Hot queues</h2>" + table(("queue", "mean", "p99", "max", "marked", "paused µs", "filled by"), rows, "hot")

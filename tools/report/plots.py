@@ -9,7 +9,7 @@ import matplotlib.ticker  # noqa: E402
 import numpy as np  # noqa: E402
 
 from . import sizes as by_size  # noqa: E402
-from .html import size_text  # noqa: E402
+from .html import rate_unit, size_text  # noqa: E402
 
 plt = matplotlib.pyplot
 WIDTH = 8.0  # inches
@@ -133,28 +133,29 @@ def draw_model(axes, ms, values, until_ms):
     axes.plot(ms[kept], values[kept], **MODEL)
 
 
-def draw_start_rates(axes, run, until_ms):
+def draw_start_rates(axes, run, until_ms, bps):
+    """bps: of the unit, as below"""
     top = 0
     for i, series in enumerate(run.flows.values()):
         edges = series.edges_ms()
         shown = np.count_nonzero(edges[:-1] < until_ms)
-        rate = series["wire_rate_bps"][:shown] / 1e9
+        rate = series["wire_rate_bps"][:shown] / bps
         axes.stairs(rate, edges[:shown + 1], baseline=None, color=COLOURS[i % len(COLOURS)], lw=1.3, alpha=0.9)
         top = max(top, rate.max(initial=0))
     for series in run.fluid.curves():
         edges = series.edges_ms()
         shown = np.count_nonzero(edges[:-1] < until_ms)
-        rate = series["wire_rate_bps"][:shown] / 1e9
+        rate = series["wire_rate_bps"][:shown] / bps
         axes.stairs(rate, edges[:shown + 1], baseline=None, **MODEL)
         top = max(top, rate.max(initial=0))
     axes.set_ylim(0, top * 1.06)
 
 
-def draw_spread(axes, flows):
+def draw_spread(axes, flows, bps):
     """Of many flows that send at different times: in each interval, the rates of those that send then."""
     flows = list(flows)
     ms = flows[0].ms()
-    sent = np.array([series["wire_rate_bps"] for series in flows]) / 1e9
+    sent = np.array([series["wire_rate_bps"] for series in flows]) / bps
     sent[sent == 0] = np.nan
     busy = ~np.isnan(sent).all(axis=0)
     low, middle, high = (np.full(len(ms), np.nan) for _ in range(3))
@@ -170,36 +171,37 @@ def rates(run):
     """Wire rate of each flow, and the fair share. A start phase with much larger values has its own panel."""
     results = run.results
     start = max((start_until(series, "wire_rate_bps", results, 1.2) for series in run.flows.values()), default=0)
-    figure, left, axes = with_start(start, "wire rate (Gb/s)")
+    unit = rate_unit(results["link_speed_bps"])
+    figure, left, axes = with_start(start, f"wire rate ({unit.name})")
     axes.set_title("Rate of each flow", pad=16)
     time_axis(axes, results["duration_ns"] / 1e6)
     if not run.flows:
         say_nothing(axes, "no samples")
         return figure
     if left:
-        draw_start_rates(left, run, start)
+        draw_start_rates(left, run, start, unit.bps)
     if len(run.flows) > MOST_CURVES:
-        draw_spread(axes, run.flows.values())
+        draw_spread(axes, run.flows.values(), unit.bps)
         measured_from(axes, results)
         return figure
     few = len(run.flows) <= MOST_LINES
     labels, tops = [], []
     for i, (name, series) in enumerate(run.flows.items()):
         bins = Bins(len(series["time_ns"]))
-        y = bins.mean(series["wire_rate_bps"]) / 1e9
+        y = bins.mean(series["wire_rate_bps"]) / unit.bps
         colour = COLOURS[i % len(COLOURS)]
         axes.plot(bins.mean(series.ms()), y, color=colour, lw=1.3 if few else 0.6, alpha=0.9 if few else 0.6)
         tops.append(y[bins.mean(series.ms()) >= start].max(initial=0))
         labels.append((y[-max(1, len(y) // 20):].mean(), name, colour))
     # Flows to several hosts have several bottlenecks, and no common share.
     shared = len({flow["dst"] for flow in results["flows"]}) == 1
-    share = run.bottleneck_speed_bps() / 1e9 / len(run.flows)
+    share = run.bottleneck_speed_bps() / unit.bps / len(run.flows)
     if shared:
         axes.axhline(share, color="black", lw=1, ls="--")
     if not few:
         labels = [(np.median([y for y, _, _ in labels]), f"{len(labels)} flows", GREY)]
     for series in run.fluid.curves():
-        ms, rate = series.ms(), series["wire_rate_bps"] / 1e9
+        ms, rate = series.ms(), series["wire_rate_bps"] / unit.bps
         draw_model(axes, ms[ms >= start], rate[ms >= start], results["duration_ns"] / 1e6)
         ended = rate[-max(1, len(rate) // 20):].mean()
         if not any(text == "fluid model" and abs(y - ended) < 0.05 * share for y, text, _ in labels):
@@ -345,8 +347,8 @@ def sizes(run):
     for i, (name, label, style) in enumerate((("p50", "median", "-"), ("p999", "p99.9", ":"), ("p99", "p99", "-"), ("p95", "p95", "--"))):
         axes.plot(places, [bucket[name] for bucket in found], marker="o", ms=4, ls=style, color=COLOURS[i], label=label)
     axes.set_yscale("log")
-    axes.set_ylim(bottom=min(1, min(bucket["p50"] for bucket in found)))
-    low, high = axes.get_ylim()
+    low, high = min(1, *(bucket["p50"] for bucket in found)), max(bucket["p999"] for bucket in found) * 1.2
+    axes.set_ylim(low, high)
     axes.yaxis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 5) if high < 200 * low else (1,)))
     axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())

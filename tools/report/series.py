@@ -2,7 +2,7 @@
 """Time series for the page's charts: thinned out without losing a peak, and short as text.
 
 A chart is {id, title, unit, note, parts, lines, steps}. A part is a time axis in ms and its series, {label, shown, values}. A series may
-also have model (drawn black), or run (the number of its run, when runs are compared). lines are thresholds; each names the label of its series.
+also have model (drawn black), total (it stands for all), or run (the number of its run, when runs are compared). lines are thresholds; each names the label of its series.
 """
 import numpy as np
 
@@ -102,7 +102,7 @@ def part(ms, columns, first=(), counts=False, lowest=False, total=None, **extra)
     limit = max(weight, default=0) / 100
     shown = {i for i in order[:WORST + len(first) if many else SHOWN] if lowest or weight[i] >= limit or columns[i][0] in first}
     return {"ms": rounded_times(times(ms)),
-            "series": [{"label": label, "shown": i in shown, "values": rounded(values(column)), **extra}
+            "series": [{"label": label, "shown": i in shown, "values": rounded(values(column)), **({"total": True} if many and total and i == 0 else {}), **extra}
                        for i, (label, column) in enumerate(columns)]}, thin.group, n
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rows and the plot of a sweep."""
 import functools
+import itertools
 import re
 
 import numpy as np
@@ -101,6 +102,11 @@ def complete(rows, axes_of_grid):
         yield found
 
 
+def jobs(rows):
+    """Names of the jobs of a sweep's runs."""
+    return [column.removesuffix("_jct_mean_ns") for column in max(rows, key=len) if column.endswith("_jct_mean_ns")]
+
+
 def numbers(rows, column):
     return np.array([np.nan if row[column] is None else float(row[column]) for row in rows])
 
@@ -133,17 +139,20 @@ def is_scale(values):
 
 
 def draw_curve(axes, groups, colour, model_colour, joined):
-    """axes: by name, those of PANELS that have something to show."""
+    """axes: by name, those of panels() that have something to show."""
     line, model = {"color": colour, "alpha": 0.9, "ls": "-"}, {"color": model_colour, "alpha": 0.8, "ls": "-."}
+    of_jobs = [("jct", f"{name}_jct_mean_ns", 1e-3, line | {"ls": style}) for name, style in zip(jobs(groups[0]), itertools.cycle(STYLES))]
     for panel, column, scale, style in (
             ("queue", "queue_mean_bytes", 1e-3, line), ("queue", "queue_p99_bytes", 1e-3, line | {"ls": ":"}), ("queue", "fluid_queue_bytes", 1e-3, model),
             ("share", "link_use", 1, line), ("share", "jain_index", 1, line | {"ls": "--"}),
-            ("time", "converged_ms", 1, line), ("time", "fluid_converged_ms", 1, model), ("slowdown", "slowdown_p99", 1, line)):
+            ("time", "converged_ms", 1, line), ("time", "fluid_converged_ms", 1, model), ("slowdown", "slowdown_p99", 1, line), *of_jobs):
         if panel in axes:
             # Without lines, a hollow mark stands for what is dotted or dashed, and a cross for the model.
             marks = {} if joined else {"ls": "", "mfc": "none" if style["ls"] in (":", "--") else None, "marker": "x" if style["ls"] == "-." else "o"}
             draw_line(axes[panel], groups, column, scale, **style | marks)
 
+
+STYLES = {"-": "solid", "--": "dashed", ":": "dotted", "-.": "dash-dot"}
 
 # Title and label of each panel, and the columns that it shows. Beyond the first two, those without a value are left out.
 PANELS = {
@@ -154,6 +163,14 @@ PANELS = {
 }
 
 
+def panels(rows):
+    """PANELS, and one of the completion times of jobs."""
+    names = jobs(rows)
+    words = ", ".join(f"{name} ({style})" for name, style in zip(names, itertools.cycle(STYLES.values())))
+    found = {"jct": (f"Completion time of iterations, mean: {words if len(names) > 1 else names[0]}", "time (µs)", ())} if names else {}
+    return {**{name: panel for name, panel in PANELS.items() if not panel[2] or any(row.get(column) is not None for row in rows for column in panel[2])}, **found}
+
+
 MARKS = {"solid": "full", "dotted": "hollow", "dashed": "hollow", "dash-dot": "cross"}  # in titles, if marks are not joined
 
 
@@ -162,19 +179,20 @@ def draw(scenario, axes_of_grid, rows):
     from .plots import COLOURS, WIDTH, plt
     found = curves(axes_of_grid, rows)
     lines = -(-len(found) // 2) if len(found) > 1 else 0
-    shown = [name for name, (_, _, columns) in PANELS.items() if not columns or any(row.get(column) is not None for row in rows for column in columns)]
+    shown = panels(rows)
     figure, drawn = plt.subplots(len(shown), 1, figsize=(WIDTH, 2.67 * len(shown) + 0.25 * lines), sharex=True)
     axes = dict(zip(shown, drawn))
     joined = is_scale(axes_of_grid[0][1])
     for name, panel in axes.items():
-        title, label, _ = PANELS[name]
-        panel.set_title((title if joined else functools.reduce(lambda text, pair: text.replace(*pair), MARKS.items(), title)).format(scenario))
+        title, label, _ = shown[name]
+        panel.set_title((title if joined else functools.reduce(lambda text, pair: text.replace(*pair), MARKS.items(), title)).replace("{}", scenario))
         panel.set_ylabel(label)
     for i, (_, groups) in enumerate(found):
         colour = COLOURS[i % (len(COLOURS) - 1)]  # the last is the model's
         draw_curve(axes, groups, colour, colour if len(found) > 1 else COLOURS[-1], joined)
     for name, panel in axes.items():
         panel.set_ylim(0, 1.05 if name == "share" else panel.dataLim.y1 * 1.08 if panel.has_data() else 1)
+    figure.align_ylabels()
     last = drawn[-1]
     if lines:
         handles = [plt.Line2D([], [], marker="o", ms=4, color=COLOURS[i % (len(COLOURS) - 1)], label=label)

@@ -3,25 +3,36 @@
 import numpy as np
 
 from . import sizes, sweep
-from .html import document, escape, gbps, number, table
+from .html import digits, document, escape, number, rate_unit, table
 
 # id, title, unit, columns: (what it is, column, number of the column's units in one of these). A chart without a value is left out.
 CHARTS = (
     ("queue", "Queue of the bottleneck", "KB", (("mean", "queue_mean_bytes", 1e3), ("p99", "queue_p99_bytes", 1e3), ("fluid fixed point", "fluid_queue_bytes", 1e3))),
-    ("share", "Link use and Jain's index", "share, index", (("link use", "link_use", 1), ("Jain's index", "jain_index", 1))),
+    ("share", "Link use and Jain index", "share, index", (("link use", "link_use", 1), ("Jain index", "jain_index", 1))),
     ("time", f"Time until rates are fair and the link is full for {sweep.WINDOW_MS:g} ms", "ms", (("packets", "converged_ms", 1), ("fluid model", "fluid_converged_ms", 1))),
     ("slowdown", "Slowdown of messages", "slowdown", (("p50", "slowdown_p50", 1), ("p99", "slowdown_p99", 1))),
     ("marks", "Packets marked CE", "packets", (("marked", "ecn_marked_packets", 1),)),
     ("pauses", "PFC frames sent in the measured window", "frames", (("frames", "pause_frames_after_measure", 1),)),
 )
-# Columns of the table: head, column, text of a value.
+SPREAD = 0.5  # of the distance of two values: that of the first and the last mark at a value
+
+# Columns of the table: head, column, text of a value; None: a rate.
 COLUMNS = (
-    ("flows", "flows", number), ("link use", "link_use", lambda v: f"{v:.3f}"), ("Jain", "jain_index", lambda v: f"{v:.3f}"),
-    ("slowest Gb/s", "rate_min_bps", gbps), ("fastest Gb/s", "rate_max_bps", gbps), ("queue mean KB", "queue_mean_bytes", lambda v: f"{v / 1e3:.1f}"),
+    ("flows", "flows", number), ("link use", "link_use", lambda v: f"{v:.3f}"), ("Jain index", "jain_index", lambda v: f"{v:.3f}"),
+    ("slowest", "rate_min_bps", None), ("fastest", "rate_max_bps", None), ("queue mean KB", "queue_mean_bytes", lambda v: f"{v / 1e3:.1f}"),
     ("queue p99 KB", "queue_p99_bytes", lambda v: f"{v / 1e3:.1f}"), ("marked", "ecn_marked_packets", number), ("CNPs", "np_cnp_sent", number),
     ("pauses", "pause_frames_after_measure", number), ("dropped", "dropped_packets", number), ("slowdown p99", "slowdown_p99", lambda v: f"{v:.2f}"),
     ("converged ms", "converged_ms", lambda v: f"{v:.0f}"),
 )
+
+
+def of_jobs(rows):
+    """Charts and columns of the table of the completion times of jobs, as above; empty without jobs."""
+    names = sweep.jobs(rows)
+    found = [(f"jct-{name}", f"Completion time of iterations of {name}", "µs", [(what, f"{name}_jct_{what}_ns", 1e3) for what in ("mean", "p99")]) for name in names]
+    alone = [(name, f"{name}_jct_ratio_alone", 1) for name in names]
+    heads = [(f"JCT {name}, {what} µs", f"{name}_jct_{what}_ns", lambda v: digits(v / 1e3)) for name in names for what in ("mean", "p99")]
+    return [*found, ("alone", "Mean completion time, of that of the job alone", "times", alone)], heads + [(f"{name} of alone", column, digits) for name, column, _ in alone]
 
 
 def at_each_value(groups, column, scale):
@@ -56,17 +67,28 @@ def chart(spec, axes_of_grid, rows):
             series.append({"label": ": ".join(words), "shown": True, "values": mean, "low": low, "high": high, **colour})
     several = len({row["seed"] for row in rows}) > 1
     note = "Mean over the seeds; a bar from the least to the greatest." if several else ""
-    return {"id": name, "title": title, "unit": unit, "note": note, "parts": [{"ms": list(range(len(values))), "series": series}], "lines": [],
-            "x": " = ".join(axes_of_grid[0][0]), "ticks": [str(value) for value in values], "joined": sweep.is_scale(values)}
+    # Marks of equal values that no line joins stand side by side.
+    joined = sweep.is_scale(values)
+    apart = 0 if joined else SPREAD / len(series)
+    parts = [{"ms": [i + (k - (len(series) - 1) / 2) * apart for i in range(len(values))], "series": [s]} for k, s in enumerate(series)]
+    return {"id": name, "title": title, "unit": unit, "note": note, "parts": parts, "lines": [],
+            "x": " = ".join(axes_of_grid[0][0]), "ticks": [str(value) for value in values], "joined": joined}
 
 
 def page(scenario, axes_of_grid, rows):
     names = ["+".join(keys) for i, (keys, values) in enumerate(axes_of_grid) if i == 0 or len(values) > 1]
-    columns = [column for column in COLUMNS if any(row.get(column[1]) is not None for row in rows)]
+    # Of a job without an ended iteration, the mean is 0.
+    rows = [row | {f"{name}_jct_{what}_ns": row[f"{name}_jct_{what}_ns"] or None for name in sweep.jobs(rows) for what in ("mean", "p99")} for row in rows]
+    job_charts, job_columns = of_jobs(rows)
+    unit = rate_unit(max(row["rate_max_bps"] for row in rows))
+    columns = [(head, column, text) if text else (f"{head} {unit.name}", column, unit) for head, column, text in [*COLUMNS, *job_columns]
+               if any(row.get(column) is not None for row in rows)]
+    zeros = [head for head, column, _ in columns if all(row[column] == 0 for row in rows)]
+    columns = [column for column in columns if column[0] not in zeros]
     cells = [[*(escape(str(row[name])) for name in names), row["seed"], *("-" if row[column] is None else text(row[column]) for _, column, text in columns),
               f"<code>{escape(row['digest'])}</code>"] for row in rows]
     drawn = {"end_ms": 0, "measure_from_ms": -1, "events": [], "counters": None, "charts": [],
-             "distributions": [found for found in (chart(spec, axes_of_grid, rows) for spec in CHARTS) if found]}
+             "distributions": [found for found in (chart(spec, axes_of_grid, rows) for spec in [*job_charts, *CHARTS]) if found]}
     axes = table(("axis", "values"), [(escape(" = ".join(keys)), escape(", ".join(map(str, values)))) for keys, values in axes_of_grid], "words")
     seeds = sorted({row["seed"] for row in rows})
     return document(f"Sweep of {scenario}", f"""<h1>Sweep of {escape(scenario)}</h1>
@@ -76,4 +98,5 @@ def page(scenario, axes_of_grid, rows):
 <h2>Over {escape(" = ".join(axes_of_grid[0][0]))}</h2>
 <div id="distributions" class="charts"></div>
 <h2>Runs</h2>
+{f"<p>0 in all runs: {', '.join(map(escape, zeros))}." if zeros else ""}
 {table((*names, "seed", *(head for head, _, _ in columns), "digest"), cells)}""", drawn)

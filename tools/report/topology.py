@@ -3,6 +3,8 @@
 import re
 from html import escape
 
+from .html import rate_unit
+
 # Grey for idle, then ColorBrewer's YlOrRd: lightness falls with load.
 SCALE = ((0.0, (225, 228, 232)), (0.25, (254, 217, 118)), (0.6, (253, 141, 60)), (0.85, (227, 26, 28)), (1.0, (128, 0, 38)))
 # On a dark ground: idle is near the ground, and lightness rises with load.
@@ -10,6 +12,8 @@ DARK_SCALE = ((0.0, (57, 66, 76)), (0.25, (124, 92, 44)), (0.6, (226, 124, 44)),
 BOX, GAP = 24, 6  # of a host, and between groups
 ROW_HEIGHT = 120
 SWITCH_WIDTH, SWITCH_HEIGHT = 58, 24
+LEAST_SCALE = 0.75  # on a narrow screen: its text stays readable
+LEGEND_WIDTH = 240  # with its words, of which 13 are before its first colour
 
 
 def on_scale(load, scale):
@@ -90,7 +94,8 @@ def tip(text):
 
 
 def speed(port):
-    return f"{port['link_speed_bps'] / 1e9:g}G"
+    unit = rate_unit(port["link_speed_bps"])
+    return f"{port['link_speed_bps'] / unit.bps:g}{unit.name[0].upper()}"
 
 
 def load_text(port, key="link_use"):
@@ -145,7 +150,7 @@ def switch_boxes(graph, at):
 
 def legend(width):
     steps = "".join(f'<rect x="{i * 12}" width="12" height="12" {loaded(i / 10)}/>' for i in range(11))
-    return (f'<g class="legend" transform="translate({width - 240:.0f} 4)">{steps}<text x="-6" y="10" style="text-anchor: end">0</text>'
+    return (f'<g class="legend" transform="translate({(width - LEGEND_WIDTH) / 2 + 13:.0f} 4)">{steps}<text x="-6" y="10" style="text-anchor: end">0</text>'
             '<text x="138" y="10" style="text-anchor: start">100 % of the link</text></g>')
 
 
@@ -161,4 +166,4 @@ def draw(results):
     numbered = sum(map(len, graph.hosts.values())) <= 1024
     parts = [legend(width), *link_lines(graph, at), *host_boxes(graph, at, numbered), *switch_boxes(graph, at)]
     return (f'<svg id="topology" role="img" aria-label="topology, coloured by load" viewBox="0 0 {width:.0f} {height:.0f}" '
-            f'style="width: {width * (1.3 if width < 600 else 1):.0f}px; max-width: 100%; min-width: {min(width, max(300, width * 0.9)):.0f}px">{"".join(parts)}</svg>')
+            f'style="width: {width * (1.3 if width < 600 else 1):.0f}px; max-width: 100%; min-width: {min(width, max(320, width * LEAST_SCALE)):.0f}px">{"".join(parts)}</svg>')

@@ -105,17 +105,19 @@ def junit_error(scenario: str, text: str) -> bytes:
 def rates_on_ports(timeline: Timeline) -> bytes:
     """SVG of the wire rate of each flow, over 50 ms."""
     from report.plots import plt
-    figure, axes = plt.subplots(figsize=(7, 2.6), layout="constrained")
-    for name, sent in list(timeline.wire_bytes.items())[:12]:
-        points = [(1e3 * t, 8e-9 * (b - a) / (t - s)) for s, t, a, b in zip(timeline.time_s, timeline.time_s[1:], sent, sent[1:]) if t - s > 0.01]
-        axes.plot([t for t, _ in points], [rate for _, rate in points], lw=1, label=name)
+    figure, axes = plt.subplots(figsize=(8, 3), layout="constrained")
+    drawn = {name: [(1e3 * t, 8 * (b - a) / (t - s)) for s, t, a, b in zip(timeline.time_s, timeline.time_s[1:], sent, sent[1:]) if t - s > 0.01]
+             for name, sent in list(timeline.wire_bytes.items())[:12]}
+    unit = html.rate_unit(max((rate for points in drawn.values() for _, rate in points), default=0))
+    for name, points in drawn.items():
+        axes.plot([t for t, _ in points], [rate / unit.bps for _, rate in points], lw=1, label=name)
     for at, what in timeline.steps:
         if not what.startswith("flow "):
             axes.axvline(1e3 * at, color="0.6", lw=0.8)
-            axes.annotate(what, (1e3 * at, 1), xycoords=("data", "axes fraction"), fontsize=7, color="0.4", va="top")
-    # Units of the lab's pictures, beside which this one is.
-    axes.set(xlabel="time (ms)", ylabel="wire rate (Gb/s)", ylim=(0, None), xlim=(0, None))
-    axes.legend(frameon=False, fontsize=7)
+            axes.annotate(what, (1e3 * at, 1), xycoords=("data", "axes fraction"), fontsize=9, color="0.4", va="top")
+    # As the lab's pictures, beside which this one is.
+    axes.set(xlabel="time (ms)", ylabel=f"wire rate ({unit.name})", ylim=(0, None), xlim=(0, None))
+    axes.legend(frameon=False, fontsize=9)
     svg = io.BytesIO()
     figure.savefig(svg, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     plt.close(figure)

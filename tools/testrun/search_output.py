@@ -18,8 +18,8 @@ from .search import Found, Search, Trial, passes
 from .verdict_file import PlaceRow, SearchFile
 
 COLOURS = {"lab": "#0072B2", "ports": "#D55E00"}
-# Units of the plots.
-SCALES = {"bit/s": ("Gb/s", 1e9), "ns": ("ms", 1e6), "us": ("ms", 1e3), "bytes": ("KB", 1e3), "ratio": ("", 1.0), "count": ("", 1.0)}
+# Units of the plots; of a rate, html.rate_unit().
+SCALES = {"ns": ("ms", 1e6), "us": ("ms", 1e3), "bytes": ("KB", 1e3), "ratio": ("", 1.0), "count": ("", 1.0)}
 
 
 @dataclasses.dataclass
@@ -104,9 +104,11 @@ def draw(report: Report) -> bytes:
     """SVG: for each criterion its quantity over the values, its bounds, and the last pass. Trials that failed are crosses."""
     from report.plots import plt
     criteria = criteria_of(report)
-    figure, many = plt.subplots(len(criteria), 1, figsize=(7, 0.6 + 1.7 * len(criteria)), sharex=True, squeeze=False, layout="constrained")
+    figure, many = plt.subplots(len(criteria), 1, figsize=(8, 0.6 + 1.8 * len(criteria)), sharex=True, squeeze=False, layout="constrained")
     for axes, criterion in zip(many[:, 0], criteria):
-        name, scale = SCALES[criterion.unit]
+        values = [finding.value for found in report.found.values() for trial in found.trials for finding in trial.findings
+                  if finding.criterion.name == criterion.name and finding.value is not None]
+        name, scale = html.rate_unit(max(values, default=0)) if criterion.unit == "bit/s" else SCALES[criterion.unit]
         for place, found in report.found.items():
             points = sorted((float(report.search.value(trial.i)), finding.value / scale, finding.holds is not False) for trial in found.trials
                             for finding in trial.findings if finding.criterion.name == criterion.name and finding.value is not None)
@@ -118,31 +120,41 @@ def draw(report: Report) -> bytes:
         for bound in (criterion.at_least, criterion.at_most):
             if bound is not None:
                 axes.axhline(bound / scale, color="0.5", lw=0.8, ls="--")
-        axes.set_title(criterion.name, fontsize=8, loc="left")
+        axes.set_title(criterion.name, loc="left")
+        axes.margins(x=0.03)  # marks at the ends and at 0 are whole
         axes.set(ylabel=f"{criterion.quantity.rpartition('_')[0] if name and criterion.quantity.rpartition('_')[2] in ('bps', 'ns', 'us', 'bytes') else criterion.quantity}"
                  f"{f' ({name})' if name else ''}", ylim=(0, None if axes.get_ylim()[1] > 0.1 or criterion.unit != "count" else 1))
-        axes.yaxis.label.set_size(7)
+        axes.set_ylim(bottom=-0.04 * axes.get_ylim()[1])
     unit = report.search.unit
     many[-1, 0].set(xlabel=report.search.template + (f" ({unit})" if unit else ""))
-    many[0, 0].legend(frameon=False, fontsize=7)
+    if len(report.found) > 1:
+        many[0, 0].legend(frameon=False, fontsize=9)
+    figure.align_ylabels()
     svg = io.BytesIO()
     figure.savefig(svg, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     plt.close(figure)
     return svg.getvalue()
 
 
+VERDICTS = {"pass": "good", "FAIL": "bad"}
+
+
+def verdict(word: str) -> str:
+    return f'<span class="{VERDICTS[word]}">{word}</span>'
+
+
 def page(report: Report, svg: bytes) -> bytes:
     head, *rows = lines(report)
-    marked = [[f'<span class="bad">{cell}</span>' if cell == "FAIL" else escape(cell) for cell in row] for row in rows]
+    marked = [[verdict(cell) if cell in VERDICTS else escape(cell) for cell in row] for row in rows]
     parts = [f"<p>The {escape(report.headline())}:</p>", html.table(head, marked, "words"),
              f"<figure>{output.inside_page('search', svg)}</figure>",
              "<p>Each point is a trial; a cross is one whose criterion does not hold. Dashed: the bounds; dotted: the last pass.</p>"]
     for place, found in report.found.items():
         names = [finding.criterion for finding in found.trials[0].findings]
-        trials = [[escape(report.search.text(trial.i)), "pass" if trial.holds else "FAIL", *(escape(finding.shown()) for finding in trial.findings)]
+        trials = [[escape(report.search.text(trial.i)), verdict("pass" if trial.holds else "FAIL"), *(escape(finding.shown()) for finding in trial.findings)]
                   for trial in sorted(found.trials, key=lambda trial: trial.i)]
         parts += [f"<h2>Trials {'in the lab' if place == 'lab' else 'on ports'}</h2>",
-                  html.table(["value", "", *(f"{criterion.quantity}: {criterion.expected()}" for criterion in names)], trials)]
+                  html.table(["value", "verdict", *(f"{criterion.quantity}: {criterion.expected()}" for criterion in names)], trials)]
     return document(f"{report.scenario}: {'pass' if report.holds() else 'FAIL'}", parts)
 
 
