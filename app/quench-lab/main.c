@@ -28,6 +28,7 @@
 #include "quench-lab/recording/explain_flow.h"
 #include "quench-lab/recording/explain_job.h"
 #include "quench-lab/eal_clock.h"
+#include "quench-lab/eal_memory.h"
 #include "quench-lab/lab_opts.h"
 #include "quench-lab/output/output.h"
 #include "quench-lab/progress.h"
@@ -39,6 +40,10 @@
  */
 #define EAL_MEGABYTES 256u
 #define EAL_MEGABYTES_PER_SWITCH 2u
+/* 16 are enough for a small fabric. EAL clears its table of pages, of which fewer are faster. */
+#define EAL_MEGABYTES_SMALL 64u
+#define SMALL_HOSTS 64u
+#define SMALL_SWITCHES 8u
 
 static volatile sig_atomic_t stop_asked;
 
@@ -50,35 +55,48 @@ on_signal(int number)
 }
 
 /*
- * Start EAL without devices and shared memory. EAL pins the process to the first CPU, which all
- * concurrent runs would share. So restore the set of allowed CPUs.
+ * Start EAL without devices, shared memory and threads of its own: a team has others. EAL pins the
+ * process to its only CPU, which all concurrent runs would share. So restore the set of allowed
+ * CPUs.
  */
 static int
-start_eal(uint32_t n_switches)
+start_eal(const struct scenario *s)
 {
+	const struct topology *t = s->topology;
+	bool small = t->n_hosts <= SMALL_HOSTS && t->n_switches <= SMALL_SWITCHES &&
+		     s->n_static_routes == 0;
 	cpu_set_t cpus;
 	bool has_cpus = sched_getaffinity(0, sizeof(cpus), &cpus) == 0;
-	char megabytes[16];
+	char megabytes[16], lcores[32];
+	int cpu = 0;
 	static char words[] = "quench-lab\0--no-huge\0--no-shconf\0--no-pci\0--no-telemetry\0"
-			      "--log-level=error\0-m";
+			      "--log-level=error";
 	char *argv[16];
 	int argc = 0, rc;
 
-	if (!eal_has_files(0))
+	if (!eal_has_files(1))
 		return -1;
+	while (has_cpus && !CPU_ISSET(cpu, &cpus))
+		cpu++;
+	snprintf(lcores, sizeof(lcores), "--lcores=0@%d", cpu);
 	for (char *w = words; w < words + sizeof(words); w += strlen(w) + 1)
 		argv[argc++] = w;
-	snprintf(megabytes, sizeof(megabytes), "%u",
-		 EAL_MEGABYTES + n_switches * EAL_MEGABYTES_PER_SWITCH);
+	snprintf(megabytes, sizeof(megabytes), "-m%u",
+		 small ? EAL_MEGABYTES_SMALL
+		       : EAL_MEGABYTES + t->n_switches * EAL_MEGABYTES_PER_SWITCH);
+	argv[argc++] = lcores;
 	argv[argc++] = megabytes;
 	argv[argc] = NULL;
 	eal_clock_hurry(true);
+	eal_memory_private(true);
 	rc = eal_init(argc, argv);
+	eal_memory_private(false);
 	eal_clock_hurry(false);
 	if (rc < 0) {
 		say_error("EAL does not start");
 		return -1;
 	}
+	eal_memory_use_huge_pages();
 	if (has_cpus)
 		sched_setaffinity(0, sizeof(cpus), &cpus);
 	return 0;
@@ -508,7 +526,7 @@ run_packets(const struct lab_opts *o, struct lab_run *run)
 		say_error("--alone: expected a scenario with a [job NAME]");
 		return APP_BAD_USAGE;
 	}
-	if (start_eal(run->scenario->topology->n_switches) < 0)
+	if (start_eal(run->scenario) < 0)
 		return APP_FAILED;
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which of DPDK's drivers a program loads. A process starts EAL once: each start is a child's. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <rte_eal.h>
+#include <rte_lcore.h>
 
 #include "base/numbers/array.h"
+#include "base/threads/cores.h"
 #include "unit/cases.h"
 #include "runtime/eal/eal_start.h"
 
@@ -34,6 +37,7 @@ is_loaded(const char *library)
 static void
 run_child(int argc, char **argv)
 {
+	unsigned int cpus = usable_cores();
 	int came = eal_init(argc, argv) >= 0 ? STARTS : 0;
 	char command[256];
 
@@ -42,6 +46,9 @@ run_child(int argc, char **argv)
 	/* What EAL leaves for other processes. */
 	snprintf(command, sizeof(command), "rm -rf '%s'", rte_eal_get_runtime_dir());
 	if ((came & STARTS) != 0 && system(command) != 0)
+		came = -1;
+	/* EAL is spared questions for CPUs that are not there, and for no others. */
+	if (rte_lcore_count() != cpus || rte_socket_count() == 0)
 		came = -1;
 	_exit(came);
 }
@@ -121,6 +128,18 @@ TEST(libraries_ask_the_function_of_the_program)
 	assert_true(found == dlopen);
 	assert_non_null(handle);
 	dlclose(handle);
+}
+
+/* A shared library finds the program's function before that of the C library. */
+TEST(files_are_asked_for_as_ever)
+{
+	int (*found)(const char *, int);
+
+	*(void **)&found = dlsym(RTLD_DEFAULT, "access");
+	assert_true(found == access);
+	assert_int_equal(access("/sys/devices/system/node/none", F_OK), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(access("/", R_OK), 0);
 }
 
 TEST_MAIN()
