@@ -74,8 +74,7 @@ add_routes(struct sw_params *p)
 	}
 	for (uint32_t i = 0; i < ROUTES; i++) {
 		snprintf(routes[i].name, sizeof(routes[i].name), "20.%u.%u.0/24", i >> 8, i & 255);
-		snprintf(routes[i].nexthop, sizeof(routes[i].nexthop), "%s",
-			 neighbors[i % (PORTS * HOPS)].name);
+		routes[i].nexthop = neighbors[i % (PORTS * HOPS)].name;
 	}
 }
 

@@ -279,6 +279,12 @@ class Vlans(Case):
         self.keys("route 10.8.0.0/16", nexthop="blackhole")
         self.keys("route fd00:9::/32", nexthop="fd00:10::9")
 
+    def test_a_route_has_up_to_256_lines(self):
+        hops = [f"10.0.{33 + i // 128}.{2 + i % 128}" for i in range(257)]
+        self.taken("interface Ethernet1/1\n  no switchport\n  ip address 10.0.0.1/16\n" + "".join(f"ip route 10.9.0.0/16 {hop}\n" for hop in hops), 1)
+        self.lost("ip route 10.9.0.0/16 10.0.35.2: more next hops than a route has: 256")
+        self.keys("route 10.9.0.0/16", nexthop=", ".join(hops[:256]))
+
     def test_routes_that_an_interface_decides_are_named(self):
         self.taken("feature interface-vlan\nvlan 10,20\ninterface Vlan10\n  no shutdown\n  ip address 10.0.10.1/24\n"
                    "interface Vlan20\n  no shutdown\n  ip address 10.0.20.1/24\n" + PORT + "ip route 10.0.20.0/24 10.0.10.3\n"

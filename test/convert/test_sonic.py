@@ -325,6 +325,14 @@ class Network(Sonic):
         self.keys("route 10.8.0.0/16", nexthop="blackhole")
         self.keys("route fd00:9::/32", nexthop="fd00:10::3")
 
+    def test_a_route_keeps_256_next_hops(self):
+        hops = [f"10.0.{33 + i // 128}.{2 + i % 128}" for i in range(257)]
+        self.taken(tables("'INTERFACE': {'Ethernet4|10.0.0.1/16': {}}, 'STATIC_ROUTE': {'10.9.0.0/16': {'nexthop': '" + ",".join(hops[:256]) + "'}, "
+                          "'10.8.0.0/16': {'nexthop': '" + ",".join(hops) + "'}}"), 1)
+        self.lost("STATIC_ROUTE|10.8.0.0/16|nexthop = 10.0.35.2: more next hops than a route has: 256")
+        self.keys("route 10.9.0.0/16", nexthop=", ".join(hops[:256]))
+        self.keys("route 10.8.0.0/16", nexthop=", ".join(hops[:256]))
+
     def test_static_entries_and_neighbours(self):
         self.taken(tables("'VLAN': {'Vlan10': {}}, 'VLAN_MEMBER': {'Vlan10|Ethernet0': {'tagging_mode': 'untagged'}}, 'VLAN_INTERFACE': "
                           "{'Vlan10|10.0.10.1/24': {}}, 'FDB': {'Vlan10|00-11-22-33-44-55': {'port': 'Ethernet0', 'type': 'static'}, "

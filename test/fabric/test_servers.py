@@ -163,7 +163,7 @@ def shapes(program, folder):
                         ({"groups": 2, "topology": "rail_only"}, "[fabric] groups = 2: expected 1 without topology = rail_optimized"),
                         ({"nics": 65, "hosts": 65}, "[fabric] nics_per_server = 65: expected"),
                         ({"hosts": 2048, "nics": 2, "topology": "rail_only"}, "[fabric] hosts = 2048: expected a fabric whose switches have at most 512 ports each"),
-                        ({"spines": 17}, "expected 16 shortest paths at most at a switch"),
+                        ({"spines": 257}, "expected 256 shortest paths at most at a switch"),
                         ({"forwarding": "l2", "topology": "rail_only"}, "[fabric] topology = rail_only: expected"),
                         ({"server_rate_bps": 0}, "[fabric] server_rate_bps = 0: expected")):
         done = run(program, scenario(folder, section("flow", "f", src=1, dst=5), **keys))

@@ -13,13 +13,17 @@
 #include "switch/sw.h"
 
 #define PORTS 4
+#define HOPS_8                                                                                     \
+	"10.0.33.2, 10.0.33.3, 10.0.33.2, 10.0.33.3, 10.0.33.2, 10.0.33.3, 10.0.33.2, 10.0.33.3, "
+#define HOPS_64 HOPS_8 HOPS_8 HOPS_8 HOPS_8 HOPS_8 HOPS_8 HOPS_8 HOPS_8
 
 static struct sw_interface interfaces[] = {
 	{.name = "vlan 10", .ip = "10.0.10.1/24", .ip6 = "fd00:10::1/64"},
 	{.name = "port 3", .ip = "10.0.33.1/24", .ip6 = "fd00:33::1/64"},
 };
 static struct sw_static_route routes[] = {
-	{.name = "0.0.0.0/1", .nexthop = "10.0.33.2, 10.0.33.3"},
+	/* Two next hops in more than one word of a mask: 10.0.33.2 is every other one. */
+	{.name = "0.0.0.0/1", .nexthop = HOPS_64 HOPS_64 "10.0.33.2, 10.0.33.3"},
 	{.name = "fd00::/8", .nexthop = "fd00:33::2"},
 	{.name = "11.0.0.0/8", .nexthop = "blackhole"},
 };

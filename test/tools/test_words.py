@@ -52,6 +52,14 @@ class CommandLine(unittest.TestCase):
                                       (True, False, "; dead: frames to it are dropped")):
             self.assertTrue(route.hop_text({**hop, "chosen": chosen}, several).endswith(said))
 
+    def test_a_table_names_the_first_of_many_next_hops(self):
+        hops = [f"10.0.0.{i}" for i in range(1, 257)]
+        self.assertEqual(route.hops_in_short(""), "")
+        self.assertEqual(route.hops_in_short("blackhole"), "blackhole")
+        self.assertEqual(route.hops_in_short(",".join(hops[:16])), ",".join(hops[:16]))
+        self.assertEqual(route.hops_in_short(", ".join(hops[:17])), "10.0.0.1, 10.0.0.2, 10.0.0.3, 10.0.0.4, ... (17)")
+        self.assertEqual(route.hops_in_short(",".join(hops)), "10.0.0.1, 10.0.0.2, 10.0.0.3, 10.0.0.4, ... (256)")
+
     def test_a_flow_label_is_not_asked_for_twice(self):
         way = {"hops": [{}, {}], "hash": None}
         self.assertIn("show route ADDRESS SOURCE", route.why_text(way, False))

@@ -16,7 +16,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 # A unicast address that a station administers itself, as in doc/switch.md.
 ASSUMED_MAC = "02:5a:00:00:00:fe"
-LONGEST_VLAN_LIST, LONGEST_NEXTHOP, MOST_NEXTHOPS = 200, 250, 16
+LONGEST_VLAN_LIST, MOST_NEXTHOPS = 200, 256
 IN_VRF = "in a VRF; quench has one routing table"
 LEFT_OUT_MEMBER = "no link aggregation: the port-channel is its first port, and its other ports are in no VLAN"
 FIRST_MEMBER = "no link aggregation: the port alone is the port-channel"
@@ -144,8 +144,8 @@ def _extend(hops: list[str], nexthop: str, hop: Address | None) -> str | None:
         return "the route of this prefix drops its traffic already"
     if hop in [address(other) for other in hops]:
         return None
-    if len(hops) == MOST_NEXTHOPS or len(", ".join([*hops, nexthop])) > LONGEST_NEXTHOP:
-        return "more next hops than a route has: 16, and 250 characters"
+    if len(hops) == MOST_NEXTHOPS:
+        return f"more next hops than a route has: {MOST_NEXTHOPS}"
     hops.append(nexthop)
     return None
 

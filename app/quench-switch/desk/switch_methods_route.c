@@ -21,14 +21,16 @@ walk_dead_hops(struct walk *w, const struct node *node, const struct sw_static_r
 {
 	struct field_ip hops[SW_MAX_NEXTHOPS];
 	int n = node == NULL ? 0 : sw_nexthops_parse(route->nexthop, hops);
-	uint16_t dead = node == NULL ? 0 : sw_routing_dead_hops(node, i);
+	struct sw_hop_set dead = {0};
 	char text[SW_NEXTHOP_CHARS + 1] = "";
 	size_t used = 0;
 
+	if (node != NULL)
+		dead = sw_routing_dead_hops(node, i);
 	for (int k = 0; k < n; k++) {
 		char ip[FIELD_IP_CHARS];
 
-		if (!(dead >> k & 1))
+		if (!sw_hop_words_have(dead.word, (uint32_t)k))
 			continue;
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
 					 used == 0 ? "" : ", ", field_ip_text(&hops[k], ip));

@@ -29,6 +29,8 @@ enum field_type {
 	FIELD_MAC,  /* uint8_t[6]; min 1: a station's address, neither zero nor a group */
 	FIELD_IP,   /* struct field_ip; max 4 or 6: only that version; min 0: also "none" */
 	FIELD_STR,  /* char[max + 1]; at least min characters */
+	/* const char *: a long FIELD_STR, on the heap; NULL: "". Who owns the object frees it */
+	FIELD_TEXT,
 	FIELD_SET8, /* uint8_t bit mask, written "3,4" or "3-4" or "none" */
 	/*
 	 * uint8_t[map_keys], written "26:3, 24:3, 48:7, *:0" with ranges "0-7:1". * stands for
@@ -87,7 +89,7 @@ struct field {
 	enum field_unit unit;
 	size_t offset;
 	int64_t min;
-	uint64_t max;               /* numbers: highest value; FIELD_STR: most characters */
+	uint64_t max;               /* numbers: highest value; texts: most characters */
 	const char *def;            /* as written in a file; NULL: the key is required */
 	const char *const *choices; /* FIELD_ENUM: NULL-terminated words */
 	uint16_t map_keys;          /* FIELD_MAP: number of keys */
@@ -129,10 +131,10 @@ struct counter_field {
 /* The word for the zero value of a row with or_default. */
 #define FIELD_DEFAULT "default"
 
-/* Room for any formatted value except a long FIELD_STR, and for any "expected" text. */
+/* Room for any formatted value except a long text, and for any "expected" text. */
 #define FIELD_TEXT_SIZE 512
 /* Room for any formatted value: the longest of a file. */
-#define FIELD_VALUE_SIZE 8192
+#define FIELD_VALUE_SIZE 12288
 
 /**
  * Parse text into the member of object that field describes.
@@ -140,8 +142,8 @@ struct counter_field {
  * @param alias     The alias of field under which the value was given, or NULL.
  * @param expected  On failure, receives a description of the accepted values for the error line: at
  *                  most size bytes. May be NULL when size is 0.
- * @return          0, -EINVAL (malformed, or not a whole number of the unit) or -ERANGE (outside
- *                  [min, max]).
+ * @return          0, -EINVAL (malformed, or not a whole number of the unit), -ERANGE (outside
+ *                  [min, max]) or -ENOMEM (FIELD_TEXT).
  */
 int field_parse(const struct field *field, const struct field_alias *alias, const char *text,
 		void *object, char *expected, size_t size);
@@ -176,6 +178,9 @@ bool field_is_own(const struct field *field, const void *object);
 
 /** Write the member's value as it would stand in a file. @return as snprintf. */
 int field_format(const struct field *field, const void *object, char *text, size_t size);
+
+/** The value of a FIELD_STR or FIELD_TEXT. */
+const char *field_text(const struct field *field, const void *object);
 
 /** The value of an unsigned number member (FIELD_U8 to FIELD_U64), in its unit. */
 uint64_t field_number(const struct field *field, const void *object);

@@ -29,6 +29,15 @@ field_mac_text(const uint8_t mac[6], char text[FIELD_MAC_CHARS])
 	return text;
 }
 
+const char *
+field_text(const struct field *field, const void *object)
+{
+	const void *member = (const char *)object + field->offset;
+	const char *text = field->type == FIELD_TEXT ? *(const char *const *)member : member;
+
+	return text == NULL ? "" : text;
+}
+
 uint64_t
 field_number(const struct field *field, const void *object)
 {
@@ -86,7 +95,8 @@ field_format(const struct field *field, const void *object, char *text, size_t s
 	case FIELD_IP:
 		return snprintf(text, size, "%s", field_ip_text(member, address));
 	case FIELD_STR:
-		return snprintf(text, size, "%s", (const char *)member);
+	case FIELD_TEXT:
+		return snprintf(text, size, "%s", field_text(field, object));
 	case FIELD_SET8:
 		return set8_format(*b, text, size);
 	case FIELD_MAP:
@@ -198,6 +208,7 @@ expected_value(const struct field *field, const struct field_alias *alias, char 
 	case FIELD_IP:
 		return expected_ip(field, text, size);
 	case FIELD_STR:
+	case FIELD_TEXT:
 		return snprintf(text, size, "%" PRId64 " to %" PRIu64 " printable characters",
 				field->min, field->max);
 	case FIELD_SET8:

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/field/field_list.h"
@@ -95,18 +96,41 @@ parse_ip(const struct field *field, const char *text, struct field_ip *out)
 }
 
 static int
-parse_str(const struct field *field, const char *text, char *out)
+check_text(const struct field *field, const char *text)
 {
 	size_t n = strlen(text);
 
 	for (size_t i = 0; i < n; i++)
 		if (!isprint((unsigned char)text[i]))
 			return -EINVAL;
-	if ((int64_t)n < field->min || n > field->max)
-		return -ERANGE;
+	return (int64_t)n < field->min || n > field->max ? -ERANGE : 0;
+}
+
+static int
+parse_str(const struct field *field, const char *text, char *out)
+{
+	int rc = check_text(field, text);
+
+	if (rc != 0)
+		return rc;
 	/* Clear up to the last byte, so that equal texts are equal bytes. */
 	memset(out, 0, field->max + 1);
-	memcpy(out, text, n);
+	memcpy(out, text, strlen(text));
+	return 0;
+}
+
+static int
+parse_text(const struct field *field, const char *text, const char **out)
+{
+	int rc = check_text(field, text);
+	char *copy = rc == 0 ? strdup(text) : NULL;
+
+	if (rc == 0 && copy == NULL)
+		rc = -ENOMEM;
+	if (rc != 0)
+		return rc;
+	free((void *)(uintptr_t)*out);
+	*out = copy;
 	return 0;
 }
 
@@ -202,6 +226,8 @@ parse_member(const struct field *field, const struct field_alias *alias, const c
 		return parse_ip(field, text, member);
 	case FIELD_STR:
 		return parse_str(field, text, member);
+	case FIELD_TEXT:
+		return parse_text(field, text, member);
 	case FIELD_SET8:
 		return set8_parse(text, member);
 	case FIELD_MAP:

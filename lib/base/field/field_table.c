@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/field/field_table.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -55,6 +56,7 @@ in_range(const struct field *f, const void *object)
 	switch (f->type) {
 	case FIELD_BOOL:
 	case FIELD_STR:
+	case FIELD_TEXT:
 	case FIELD_SET8:
 		return true;
 	case FIELD_I8:
@@ -121,6 +123,8 @@ field_bytes(const struct field *f)
 		return sizeof(struct field_ip);
 	case FIELD_STR:
 		return f->max + 1;
+	case FIELD_TEXT:
+		return sizeof(const char *);
 	case FIELD_MAP:
 		return f->map_keys + own;
 	}
@@ -135,6 +139,8 @@ copy_live(const struct field_section *s, const void *from, void *to)
 		const char *value = (const char *)from + f->offset;
 		char *member = (char *)to + f->offset;
 
+		/* It would have two owners. */
+		assert(f->type != FIELD_TEXT);
 		if (f->live && memcmp(member, value, field_bytes(f)) != 0)
 			memcpy(member, value, field_bytes(f));
 	}

@@ -109,8 +109,8 @@ same_bytes(const struct field *f, const void *a, const void *b)
 {
 	const char *from = (const char *)a + f->offset, *to = (const char *)b + f->offset;
 
-	if (f->type == FIELD_STR)
-		return strcmp(from, to) == 0;
+	if (f->type == FIELD_STR || f->type == FIELD_TEXT)
+		return strcmp(field_text(f, a), field_text(f, b)) == 0;
 	return memcmp(from, to, field_bytes(f)) == 0;
 }
 

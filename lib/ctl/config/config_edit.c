@@ -32,7 +32,7 @@ config_is_default(const struct field *f, const char *value)
 	char member[MEMBER_BYTES] = {0}, text[FIELD_TEXT_SIZE];
 	struct field alone = *f;
 
-	if (f->type == FIELD_STR)
+	if (f->type == FIELD_STR || f->type == FIELD_TEXT)
 		return f->def != NULL && strcmp(f->def, value) == 0;
 	alone.offset = 0;
 	if (f->def == NULL || field_parse(&alone, NULL, f->def, member, NULL, 0) != 0)

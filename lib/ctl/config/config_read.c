@@ -247,6 +247,10 @@ read_field(struct config *cfg, const char *section, const struct field *field, v
 		doubt_unit(cfg, section, field, &g);
 		return 0;
 	}
+	if (rc == -ENOMEM) {
+		config_error_set(err, cfg->path, " out of memory");
+		return rc;
+	}
 	if (rc == -EEXIST)
 		snprintf(expected, sizeof(expected), "no other value of this key after it");
 	else

@@ -8,7 +8,7 @@
 #define CONFIG_MAX_SECTIONS 4096
 #define CONFIG_MAX_KEYS 1024 /* of one section */
 #define CONFIG_MAX_NAME 63   /* section and key */
-#define CONFIG_MAX_VALUE 8191
+#define CONFIG_MAX_VALUE 12287
 
 struct config_error {
 	char text[1024]; /* without a newline */

@@ -362,6 +362,7 @@ take_out_route(struct sw_tables *t, const char *text)
 		if (route_prefix_parse(t->routes[i].name, &other) < 0 ||
 		    !route_prefix_equal(&prefix, &other))
 			continue;
+		sw_static_route_free(&t->routes[i]);
 		t->n_routes--;
 		memmove(&t->routes[i], &t->routes[i + 1], (t->n_routes - i) * sizeof(t->routes[0]));
 		return true;

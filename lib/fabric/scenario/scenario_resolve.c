@@ -255,7 +255,7 @@ fill_switches(struct scenario *s, struct scenario_fault *fault)
 
 			if (port_set_count(&ways) > SW_MAX_NEXTHOPS)
 				return scenario_refuse(fault, "fabric", "", "topology",
-						       "16 shortest paths at most at a switch");
+						       "256 shortest paths at most at a switch");
 		}
 	return 0;
 }

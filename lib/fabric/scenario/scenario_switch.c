@@ -200,8 +200,10 @@ add_route(const struct build *b, const struct routes_block *block)
 {
 	const struct topology *t = b->s->topology;
 	struct sw_static_route *route = &b->out->tables.routes[b->out->tables.n_routes++];
+	char hops[SW_NEXTHOP_CHARS + 1];
 	size_t used = 0;
 
+	hops[0] = '\0';
 	if (port_set_count(&block->ports) > SW_MAX_NEXTHOPS)
 		return -ENOSPC;
 	format_prefix(b, route->name, sizeof(route->name),
@@ -212,12 +214,12 @@ add_route(const struct build *b, const struct routes_block *block)
 		struct topology_end peer = topology_peer(t, b->sw, p);
 
 		if (used > 0)
-			route->nexthop[used++] = ',';
-		used += (size_t)format_address(b, route->nexthop + used,
-					       sizeof(route->nexthop) - used,
+			hops[used++] = ',';
+		used += (size_t)format_address(b, hops + used, sizeof(hops) - used,
 					       link_address(t, peer.node, peer.port));
 	}
-	return 0;
+	route->nexthop = strdup(hops);
+	return route->nexthop == NULL ? -ENOMEM : 0;
 }
 
 static int

@@ -391,12 +391,12 @@ sw_set_routes(struct node *node, const struct sw_tables *tables)
 	return 0;
 }
 
-uint16_t
+struct sw_hop_set
 sw_routing_dead_hops(const struct node *node, uint32_t route)
 {
 	struct sw_forwardings *f = &sw_of_const(node)->control->forwarding;
 	const struct sw_routing_table *routes;
-	uint16_t dead = 0;
+	struct sw_hop_set dead = {0};
 
 	/*
 	 * The lock keeps sw_reload_settle() in another thread from freeing the old routes
@@ -405,9 +405,12 @@ sw_routing_dead_hops(const struct node *node, uint32_t route)
 	rte_spinlock_lock(&f->routes_lock);
 	routes = f->in_force.routes;
 	for (uint16_t i = 0; routes != NULL && route < routes->n_routes && i < routes->n_shards;
-	     i++)
-		dead |= __atomic_load_n(&routes->targets[i][routes->target_of_route[route]].dead,
-					__ATOMIC_RELAXED);
+	     i++) {
+		const struct sw_target *t = &routes->targets[i][routes->target_of_route[route]];
+
+		for (uint32_t k = 0; k < sw_hop_words(t->n_hops); k++)
+			dead.word[k] |= __atomic_load_n(&t->dead[k], __ATOMIC_RELAXED);
+	}
 	rte_spinlock_unlock(&f->routes_lock);
 	return dead;
 }

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "switch/tables/hop_set.h"
+
 struct node;
 struct sw;
 struct sw_forwarding;
@@ -65,9 +67,9 @@ void sw_reload_forget(struct sw_forwarding *next);
 bool sw_reload_settle(struct node *node);
 
 /**
- * Mask of a route's next hops, in their order: those that were dead (no link, or no answer) at the
- * last check or when a frame chose its hop, so that it took another one. From any thread.
+ * The next hops of a route that were dead (no link, or no answer) at the last check or when a frame
+ * chose its hop, so that it took another one. From any thread.
  */
-uint16_t sw_routing_dead_hops(const struct node *node, uint32_t route);
+struct sw_hop_set sw_routing_dead_hops(const struct node *node, uint32_t route);
 
 #endif

@@ -67,8 +67,8 @@ find_station(struct sw *sw, const struct sw_target *t, struct sw_route_look *loo
 static void
 choose(const struct sw_router *r, const struct sw_target *t, struct sw_route_look *look)
 {
-	uint32_t ports;
-	uint16_t live;
+	struct sw_hop_set live = {0};
+	uint32_t ports, n_live = 0;
 	uint8_t wire_ports[4], addrs[32];
 	struct ecmp_flow flow = {
 		.addrs = addrs, .ip_version = look->destination.version, .proto = look->protocol};
@@ -86,9 +86,16 @@ choose(const struct sw_router *r, const struct sw_target *t, struct sw_route_loo
 	look->hashed = true;
 	look->hash = ecmp_hash(&flow, r->seed);
 	look->own = look->chosen = ecmp_pick(look->hash, t->n_hops);
-	live = (uint16_t)((1u << t->n_hops) - 1) & (uint16_t)~t->dead;
-	if (t->dead >> look->own & 1 && live != 0)
-		look->chosen = sw_route_stand_in(look->hash, live);
+	if (!sw_hop_words_have(t->dead, look->own))
+		return;
+	for (uint32_t i = 0; i < t->n_hops; i++) {
+		if (sw_hop_words_have(t->dead, i))
+			continue;
+		sw_hop_set_add(&live, i);
+		n_live++;
+	}
+	if (n_live > 0)
+		look->chosen = sw_route_stand_in(look->hash, &live);
 }
 
 /* As sw_route_burst() and route_one(): what no table of routes decides. */
@@ -135,7 +142,7 @@ sw_route_look_at(struct sw *sw, struct sw_route_look *look, uint64_t now_ns)
 	case SW_TARGET_HOPS:
 		look->kind = SW_ROUTE_STATIC;
 		for (uint32_t i = 0; i < t->n_hops; i++)
-			add_hop(sw, look, t->hops[i], t->dead >> i & 1, now_ns);
+			add_hop(sw, look, t->hops[i], sw_hop_words_have(t->dead, i), now_ns);
 		if (t->n_hops > 1)
 			choose(r, t, look);
 		break;

@@ -46,7 +46,7 @@ sw_known_hop(struct sw_router *r, const struct arrival *a, const uint8_t *frame)
 		if (t->n_hops > 1)
 			own = ecmp_pick(sw_route_hash(r, &a->view, frame), t->n_hops);
 		hop = neigh_get(r->neighs, t->hops[own]);
-		if (unlikely(t->dead >> own & 1))
+		if (unlikely(t->has_dead) && sw_hop_words_have(t->dead, own))
 			return NULL;
 	} else if (t->kind == SW_TARGET_CONNECTED) {
 		hop = found->hop == NEIGH_NONE ? NULL : neigh_get(r->neighs, found->hop);

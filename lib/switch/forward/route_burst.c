@@ -106,21 +106,28 @@ is_live(struct sw_forward *f, uint32_t hop, uint64_t now_ns)
 	       neigh_touch(r->neighs, &r->stats.neigh, hop, now_ns);
 }
 
-/* A hop whose first requests are open is as frames have found it. */
-static void
-mark_dead_hops(struct sw_forward *f, struct sw_target *t, uint64_t now_ns)
+/* UNSURE: the first requests are open, so the hop is as frames have found it. */
+enum hop_look { HOP_UNSURE, HOP_LIVE, HOP_DEAD };
+
+static enum hop_look
+look_at(const struct sw_forward *f, uint32_t hop, uint64_t now_ns)
 {
-	uint16_t dead = t->dead;
+	const struct neigh *e = neigh_get(f->router->neighs, hop);
 
-	for (uint8_t i = 0; i < t->n_hops; i++) {
-		const struct neigh *e = neigh_get(f->router->neighs, t->hops[i]);
+	if (!has_link(f, e, now_ns) || e->state == NEIGH_FAILED)
+		return HOP_DEAD;
+	return e->has_mac ? HOP_LIVE : HOP_UNSURE;
+}
 
-		if (!has_link(f, e, now_ns) || e->state == NEIGH_FAILED)
-			dead |= (uint16_t)(1u << i);
-		else if (e->has_mac)
-			dead &= (uint16_t) ~(1u << i);
+static void
+mark_dead_hops(const struct sw_forward *f, struct sw_target *t, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < t->n_hops; i++) {
+		enum hop_look look = look_at(f, t->hops[i], now_ns);
+
+		if (look != HOP_UNSURE)
+			sw_target_set_dead(t, i, look == HOP_DEAD);
 	}
-	__atomic_store_n(&t->dead, dead, __ATOMIC_RELAXED);
 }
 
 void
@@ -128,19 +135,24 @@ sw_route_check_next_hops(struct sw_forward *f, uint64_t now_ns)
 {
 	struct sw_router *r = f->router;
 	const struct sw_routing_table *routes = r->routes;
-	bool all_live = true;
+	uint64_t seen = 0;
 
 	/* A reload has prepared it, but not put it in force yet. */
 	if (routes == NULL)
 		return;
-	for (uint32_t i = 0; i < neigh_count(routes->pinned); i++)
-		all_live &= is_live(f, routes->pinned_at[r->shard->index][i], now_ns);
-	/* In most cases the targets of many routes need not be visited. */
-	for (uint32_t i = 0; !(all_live && r->next_hops_live) && i < routes->n_targets; i++) {
-		if (r->targets[i].kind == SW_TARGET_HOPS)
-			mark_dead_hops(f, &r->targets[i], now_ns);
+	for (uint32_t i = 0; i < neigh_count(routes->pinned); i++) {
+		uint32_t hop = routes->pinned_at[r->shard->index][i];
+
+		(void)is_live(f, hop, now_ns);
+		seen = ecmp_mix(seen ^ look_at(f, hop, now_ns));
 	}
-	r->next_hops_live = all_live;
+	/* In most cases the targets of many routes need not be visited, although a hop is dead. */
+	if (seen == r->hops_seen && !r->hops_moved)
+		return;
+	for (uint32_t i = 0; i < routes->n_targets; i++)
+		mark_dead_hops(f, &r->targets[i], now_ns);
+	r->hops_seen = seen;
+	r->hops_moved = false;
 }
 
 /*
@@ -153,25 +165,26 @@ one_of_hops(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
 {
 	uint32_t hash = sw_route_hash(f->router, &a->view, rte_pktmbuf_mtod(a->m, uint8_t *));
 	uint32_t own = ecmp_pick(hash, t->n_hops);
-	uint16_t dead = t->dead & (uint16_t) ~(1u << own);
-	uint16_t live = 0;
+	struct sw_hop_set live = {0};
+	bool any = false;
 
+	/* The next check looks at all targets, even if the hop is again as it was by then. */
 	if (likely(is_live(f, t->hops[own], a->now_ns))) {
-		if (unlikely(t->dead != dead))
-			__atomic_store_n(&t->dead, dead, __ATOMIC_RELAXED);
+		if (unlikely(t->has_dead))
+			f->router->hops_moved |= sw_target_set_dead(t, own, false);
 		return t->hops[own];
 	}
-	__atomic_store_n(&t->dead, (uint16_t)(dead | 1u << own), __ATOMIC_RELAXED);
-	/* The next check looks at all targets, even if the hop is live again by then. */
-	f->router->next_hops_live = false;
+	f->router->hops_moved |= sw_target_set_dead(t, own, true);
 	for (uint32_t i = 0; i < t->n_hops; i++) {
-		if (i != own && is_live(f, t->hops[i], a->now_ns))
-			live |= (uint16_t)(1u << i);
+		if (i == own || !is_live(f, t->hops[i], a->now_ns))
+			continue;
+		sw_hop_set_add(&live, i);
+		any = true;
 	}
-	if (live == 0)
+	if (!any)
 		return t->hops[own];
 	counter_inc(&f->router->stats.ecmp_moved_packets);
-	return t->hops[sw_route_stand_in(hash, live)];
+	return t->hops[sw_route_stand_in(hash, &live)];
 }
 
 /* The next hop of a frame, or NEIGH_NONE. */

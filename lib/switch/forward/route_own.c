@@ -37,7 +37,7 @@ hop_of(struct sw_router *r, const struct sw_target *t, const struct neigh_key *k
 			       ? hop
 			       : NEIGH_NONE;
 	}
-	for (uint8_t i = 0; t->kind == SW_TARGET_HOPS && i < t->n_hops; i++) {
+	for (uint16_t i = 0; t->kind == SW_TARGET_HOPS && i < t->n_hops; i++) {
 		if (neigh_touch(r->neighs, &r->stats.neigh, t->hops[i], now_ns))
 			return t->hops[i];
 	}

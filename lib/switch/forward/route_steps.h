@@ -81,16 +81,12 @@ sw_route_hash(const struct sw_router *r, const struct frame_view *v, const uint8
  * The next hop that a flow takes while the one that its hash selects (ecmp_pick()) is dead: one of
  * the others, by a second hash, so that the flows of the dead one are spread over all of them.
  *
- * @param live  Mask of the next hops that are alive, without that one; not 0.
+ * @param live  The next hops that are alive, without that one; not empty.
  */
 static inline uint32_t
-sw_route_stand_in(uint32_t hash, uint16_t live)
+sw_route_stand_in(uint32_t hash, const struct sw_hop_set *live)
 {
-	uint32_t before = ecmp_pick(ecmp_rehash(hash), (uint32_t)__builtin_popcount(live));
-
-	for (; before > 0; before--)
-		live &= (uint16_t)(live - 1);
-	return (uint32_t)__builtin_ctz(live);
+	return sw_hop_set_nth(live, ecmp_pick(ecmp_rehash(hash), sw_hop_set_count(live)));
 }
 
 /** Write the addresses and the TTL of a frame that this router sends to its next hop. */

@@ -78,7 +78,7 @@ prepare_counts(struct sw_router *r, const struct sw_routing_table *routes)
 	const struct sw_target *targets = routes->targets[r->shard->index];
 
 	for (uint32_t i = 0; i < routes->n_targets; i++) {
-		for (uint8_t k = 0; k < targets[i].n_hops; k++) {
+		for (uint16_t k = 0; k < targets[i].n_hops; k++) {
 			uint32_t at = targets[i].hops[k]; /* of pinned, before they are in force */
 
 			if (counts[at] == NULL &&
@@ -190,8 +190,9 @@ static void
 set_hops(struct sw_target *targets, uint32_t n, const uint32_t *at)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		for (uint8_t k = 0; k < targets[i].n_hops; k++)
-			targets[i].hops[k] = at[targets[i].hops[k]];
+		/* An index is below neighbor_entries. */
+		for (uint16_t k = 0; k < targets[i].n_hops; k++)
+			targets[i].hops[k] = (uint16_t)at[targets[i].hops[k]];
 	}
 }
 
@@ -209,7 +210,7 @@ sw_router_adopt(struct sw_router *r, struct sw_routing_table *routes, uint64_t n
 	r->mac_key = fdb_key(0, r->mac);
 	r->seed = routes->params.ecmp_hash_seed;
 	r->flow_label = routes->params.ecmp_hash_flow_label;
-	r->next_hops_live = false;
+	r->hops_moved = true;
 	memset(r->memo, 0, sizeof(r->memo));
 	neigh_set_params(
 		r->neighs,

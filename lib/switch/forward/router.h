@@ -54,7 +54,10 @@ struct sw_router {
 	struct sw_route_found memo[SW_ROUTE_MEMO];
 	/* per request */
 	struct sw_routing_table *routes;
-	bool next_hops_live; /* all, since the last sw_route_check_next_hops() */
+	/* state of all next hops at the last sw_route_check_next_hops(), as a hash; have frames, or
+	 * other routes, changed what the targets say of them since? */
+	uint64_t hops_seen;
+	bool hops_moved;
 	uint16_t interface_of[SW_DOMAINS];
 	/*
 	 * per domain that has or had an interface; freed only with the router, because other

@@ -106,7 +106,8 @@ route_fault(const struct sw_params *params, const struct sw_static_route *route,
 		return text;
 	}
 	if (n < 0 || (n > 0 && hops[0].version != prefix.ip.version))
-		return "nexthop: expected blackhole, or addresses of the prefix's IP version";
+		return "nexthop: expected blackhole, or addresses of the prefix's IP version, at "
+		       "most 256";
 	for (int i = 0; fault == NULL && i < n; i++)
 		fault = sw_tables_station_fault(&params->tables, &hops[i]);
 	if (fault == NULL)

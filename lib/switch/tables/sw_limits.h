@@ -9,5 +9,6 @@
 #define MAX_LINK_SPEED (1600 * GBPS)
 #define MIN_LINK_SPEED (1 * MBPS)
 #define SW_PORT_NAME_CHARS 31
+#define SW_MAX_NEXTHOPS 256
 
 #endif

@@ -34,9 +34,9 @@ const struct field sw_interface_fields[] = {
 const unsigned int sw_interface_fields_n = ARRAY_LEN(sw_interface_fields);
 
 const struct field sw_static_route_fields[] = {
-	{FIELD_OF(struct sw_static_route, nexthop), .type = FIELD_STR, .min = 1,
+	{FIELD_OF(struct sw_static_route, nexthop), .type = FIELD_TEXT, .min = 1,
 	 .max = SW_NEXTHOP_CHARS, .live = true,
-	 .help = "up to 16 IP addresses of next hops, each in the subnet of an interface, over "
+	 .help = "up to 256 IP addresses of next hops, each in the subnet of an interface, over "
 		 "which flows are spread; blackhole: drop"},
 };
 const unsigned int sw_static_route_fields_n = ARRAY_LEN(sw_static_route_fields);
@@ -211,6 +211,18 @@ copy_of(const void *array, uint32_t n, size_t bytes, bool *no_memory)
 	return copy == NULL ? NULL : memcpy(copy, array, n * bytes);
 }
 
+/* Replace the texts, which are those of another array, by copies. */
+static void
+copy_texts(struct sw_static_route *routes, uint32_t n, bool *no_memory)
+{
+	for (uint32_t i = 0; routes != NULL && i < n; i++) {
+		if (routes[i].nexthop == NULL)
+			continue;
+		routes[i].nexthop = strdup(routes[i].nexthop);
+		*no_memory |= routes[i].nexthop == NULL;
+	}
+}
+
 int
 sw_tables_copy(const struct sw_tables *from, struct sw_tables *out)
 {
@@ -224,14 +236,24 @@ sw_tables_copy(const struct sw_tables *from, struct sw_tables *out)
 	COPY(routes);
 	COPY(neighbors);
 #undef COPY
+	copy_texts(out->routes, out->n_routes, &no_memory);
 	if (no_memory)
 		sw_tables_free(out);
 	return no_memory ? -ENOMEM : 0;
 }
 
 void
+sw_static_route_free(struct sw_static_route *route)
+{
+	free((void *)(uintptr_t)route->nexthop);
+	route->nexthop = NULL;
+}
+
+void
 sw_tables_free(struct sw_tables *tables)
 {
+	for (uint32_t i = 0; tables->routes != NULL && i < tables->n_routes; i++)
+		sw_static_route_free(&tables->routes[i]);
 	free(tables->static_macs);
 	free(tables->interfaces);
 	free(tables->routes);

@@ -21,8 +21,8 @@
 
 #define SW_NAME_CHARS 48
 #define SW_PREFIX_CHARS 43 /* the longest IPv6 prefix */
-#define SW_NEXTHOP_CHARS 250
-#define SW_MAX_NEXTHOPS 16
+/* The longest IPv6 addresses, and a comma and a blank after each but the last. */
+#define SW_NEXTHOP_CHARS (SW_MAX_NEXTHOPS * 41 - 2)
 
 /* Bridging domains: one for each VLAN identifier, then one for each routed port. */
 #define SW_PORT_DOMAIN 4096u
@@ -47,7 +47,8 @@ struct sw_interface {
 /* [route PREFIX] */
 struct sw_static_route {
 	char name[SW_NAME_CHARS + 1];
-	char nexthop[SW_NEXTHOP_CHARS + 1]; /* "10.0.0.2, 10.0.1.2", or "blackhole" */
+	/* owned by the owner of the tables */
+	const char *nexthop; /* "10.0.0.2, 10.0.1.2", or "blackhole" */
 };
 
 /* [neighbor ADDRESS]: a static neighbour, whose MAC address is never requested. */
@@ -70,11 +71,14 @@ struct sw_tables {
 	uint32_t n_static_macs, n_interfaces, n_routes, n_neighbors;
 };
 
-/** Copy the tables and their arrays. @return 0 or -ENOMEM, out empty. */
+/** Copy the tables, their arrays and texts. @return 0 or -ENOMEM, out empty. */
 int sw_tables_copy(const struct sw_tables *from, struct sw_tables *out);
 
-/** Free the arrays. */
+/** Free the arrays and texts. */
 void sw_tables_free(struct sw_tables *tables);
+
+/** Free the texts of a route that is taken out of its array. */
+void sw_static_route_free(struct sw_static_route *route);
 
 /** Domain of "vlan N" or "port N", or -1. */
 int32_t sw_interface_domain(const char *name);

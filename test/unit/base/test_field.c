@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "unit/cases.h"
@@ -593,6 +594,43 @@ TEST(what_is_written_reads_back_to_the_same_bytes)
 		if (memcmp(&a, &b, sizeof(a)) != 0)
 			fail_msg("seed 11 step %d: %s = %s changed", i, f->name, text);
 	}
+}
+
+/* A long text is on the heap: a value that is refused leaves the one before. */
+TEST(long_text_replaces_the_one_before)
+{
+	struct {
+		const char *list;
+	} one = {0}, other = {0};
+	const struct field f = {
+		.name = "list", .type = FIELD_TEXT, .min = 2, .max = 9000, .live = true};
+	char text[9002], again[FIELD_VALUE_SIZE], why[64];
+	const char *before;
+
+	assert_string_equal(field_text(&f, &one), "");
+	assert_int_equal(field_format(&f, &one, again, sizeof(again)), 0);
+	memset(text, 'x', sizeof(text));
+	text[9000] = '\0';
+	assert_int_equal(field_parse(&f, NULL, text, &one, NULL, 0), 0);
+	assert_string_equal(one.list, text);
+	assert_ptr_not_equal(one.list, text);
+	assert_int_equal(field_format(&f, &one, again, sizeof(again)), 9000);
+	assert_string_equal(again, text);
+	assert_int_equal(field_parse(&f, NULL, again, &other, NULL, 0), 0);
+	assert_string_equal(field_text(&f, &other), text);
+	before = one.list;
+	text[9000] = 'x';
+	text[9001] = '\0';
+	assert_int_equal(field_parse(&f, NULL, text, &one, why, sizeof(why)), -ERANGE);
+	assert_string_equal(why, "2 to 9000 printable characters");
+	assert_int_equal(field_parse(&f, NULL, "x", &one, NULL, 0), -ERANGE);
+	assert_int_equal(field_parse(&f, NULL, "a\tb", &one, NULL, 0), -EINVAL);
+	assert_ptr_equal(one.list, before);
+	assert_int_equal(fields_check(&f, 1, &one, why, sizeof(why)), 0);
+	assert_int_equal(field_parse(&f, NULL, "new", &one, NULL, 0), 0);
+	assert_string_equal(one.list, "new");
+	free((void *)(uintptr_t)one.list);
+	free((void *)(uintptr_t)other.list);
 }
 
 /* The parsers never store outside the range and never crash, whatever they are given. */

@@ -143,13 +143,13 @@ TEST(names_and_values_that_are_too_long_are_refused)
 	put(text);
 	assert_int_equal(read_file("x.ini", &err), -EINVAL);
 	assert_string_equal(err.text, "x.ini:2: expected a key of at most 63 characters");
-	snprintf(text, sizeof(text), "[thing]\nrate_bps = %08192d\n", 1);
+	snprintf(text, sizeof(text), "[thing]\nrate_bps = %012288d\n", 1);
 	put(text);
 	assert_int_equal(read_file("x.ini", &err), -EINVAL);
 	assert_string_equal(err.text,
-			    "x.ini:2: expected a value of at most 8191 characters for rate_bps");
+			    "x.ini:2: expected a value of at most 12287 characters for rate_bps");
 	/* One less is whole. */
-	snprintf(text, sizeof(text), "[thing]\nrate_bps = %08191d\n", 7);
+	snprintf(text, sizeof(text), "[thing]\nrate_bps = %012287d\n", 7);
 	put(text);
 	assert_int_equal(read_file("x.ini", &err), 0);
 	snprintf(text, sizeof(text), "[%063d]\n", 1);

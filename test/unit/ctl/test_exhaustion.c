@@ -273,6 +273,17 @@ TEST(a_pool_is_made_whole_or_not_at_all)
 
 /* ---- a switch ---- */
 
+/* As many next hops as a route may have, in the first VLAN. */
+static void
+list_hops(char *hops, size_t size)
+{
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < SW_MAX_NEXTHOPS; i++)
+		used += (size_t)snprintf(hops + used, size - used, "%s10.0.10.%u",
+					 i == 0 ? "" : ", ", 2 + i % 250);
+}
+
 /* Two VLANs, interfaces in them, and more routes than a list takes. */
 static void
 route_params(struct sw_params *p)
@@ -297,15 +308,19 @@ route_params(struct sw_params *p)
 	}
 	for (uint32_t i = 0; i < ROUTES; i++) {
 		struct sw_static_route *route = &t->routes[t->n_routes++];
+		char hops[SW_NEXTHOP_CHARS + 1];
 
 		if (i % 2 == 0) {
 			snprintf(route->name, sizeof(route->name), "10.99.%u.0/24", i);
-			snprintf(route->nexthop, sizeof(route->nexthop), "10.0.10.%u, 10.0.20.%u",
-				 2 + i, 2 + i);
+			snprintf(hops, sizeof(hops), "10.0.10.%u, 10.0.20.%u", 2 + i, 2 + i);
+			if (i == 0)
+				list_hops(hops, sizeof(hops));
 		} else {
 			snprintf(route->name, sizeof(route->name), "fd00:%x::/64", 0x1000 + i);
-			snprintf(route->nexthop, sizeof(route->nexthop), "fd00:10::%x", 2 + i);
+			snprintf(hops, sizeof(hops), "fd00:10::%x", 2 + i);
 		}
+		route->nexthop = strdup(hops);
+		assert_non_null(route->nexthop);
 	}
 	strcpy(t->neighbors[0].name, "10.0.10.2");
 	memcpy(t->neighbors[0].mac, (uint8_t[6]){2, 0, 0, 0, 0, 7}, 6);
@@ -469,6 +484,44 @@ read_nic(void *arg)
 	if (rc < 0)
 		assert_true(strlen(err.text) > 0 && strchr(err.text, '\n') == NULL);
 	return rc;
+}
+
+/* A route of many next hops, and then a change of them. */
+static int
+set_many_hops(void *arg)
+{
+	static const char before[] =
+		"[port 0]\nlink_speed_bps = 10G\n[port 1]\nlink_speed_bps = 10G\n"
+		"[router]\nrouter_mac = 02:00:00:00:00:fe\n[interface port 0]\nip = 10.0.10.1/24\n"
+		"[route 10.9.0.0/16]\nnexthop = 10.0.10.2\n";
+	struct config_error err = {""};
+	struct config *cfg = config_open_text("x.ini", before, strlen(before), &err), *over = NULL;
+	struct sw_params *now = calloc(2, sizeof(*now)), *next = now + 1;
+	int rc = cfg == NULL || now == NULL ? -ENOMEM : switch_config_read(cfg, now, &err);
+
+	if (rc == 0) {
+		over = config_open_text("running", "", 0, &err);
+		rc = over == NULL ? -ENOMEM : config_set(over, arg, &err);
+		if (rc == 0)
+			rc = switch_config_set(over, now, next, &err);
+		if (rc == 0)
+			sw_tables_free(&next->tables);
+		assert_string_equal(now->tables.routes[0].nexthop, "10.0.10.2");
+		sw_tables_free(&now->tables);
+	}
+	config_close(over);
+	config_close(cfg);
+	free(now);
+	return rc;
+}
+
+TEST(a_route_of_many_hops_is_read_and_changed_whole_or_refused)
+{
+	char text[SW_NEXTHOP_CHARS + 64] = "route 10.9.0.0/16.nexthop=";
+	size_t used = strlen(text);
+
+	list_hops(text + used, sizeof(text) - used);
+	failing_each("a route of many hops", set_many_hops, text);
 }
 
 TEST(a_configuration_is_read_whole_or_refused)

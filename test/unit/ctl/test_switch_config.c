@@ -268,6 +268,50 @@ TEST(the_printed_configuration_reads_back_to_the_same)
 	free(text);
 }
 
+/* A router and a route of n next hops: the longest texts of IPv6 addresses, or IPv4 addresses. */
+static void
+write_hops(char *text, size_t size, bool v6, unsigned int n)
+{
+	size_t used = (size_t)snprintf(
+		text, size, TWO_PORTS ROUTER "[interface port 1]\n%s\n[route %s]\nnexthop = ",
+		v6 ? "ip6 = fdaa:bbbb:cccc:dddd:eeee:ffff:1111:1/112" : "ip = 10.0.0.1/16",
+		v6 ? "fd00:9::/32" : "10.2.0.0/16");
+
+	for (unsigned int i = 0; i < n; i++)
+		used += (size_t)snprintf(text + used, size - used,
+					 v6 ? "%sfdaa:bbbb:cccc:dddd:eeee:ffff:1111:1%u%02x"
+					    : "%s10.0.%u.%u",
+					 i == 0 ? "" : ", ", i / 128, 2 + i % 128);
+}
+
+TEST(a_route_has_up_to_256_next_hops)
+{
+	static char text[2 * SW_NEXTHOP_CHARS];
+	struct config_error err = {"no error"};
+
+	for (unsigned int v6 = 0; v6 < 2; v6++) {
+		static const unsigned int counts[] = {1, 16, 17, 64, 65, 120, 255, 256};
+
+		for (unsigned int i = 0; i < ARRAY_LEN(counts); i++) {
+			struct field_ip hops[SW_MAX_NEXTHOPS];
+			struct sw_params p;
+			char *printed;
+
+			write_hops(text, sizeof(text), v6, counts[i]);
+			if (read_text(text, &p, &err) != 0)
+				fail_msg("%s", err.text);
+			assert_int_equal(sw_nexthops_parse(p.tables.routes[0].nexthop, hops),
+					 counts[i]);
+			printed = prints_what_reads_back(&p);
+			assert_non_null(strstr(printed, strstr(text, "nexthop = ")));
+			free(printed);
+		}
+		write_hops(text, sizeof(text), v6, 257);
+		is_refused(text, v6 ? "x.ini: [route fd00:9::/32] nexthop = fdaa:"
+				    : "x.ini: [route 10.2.0.0/16] nexthop = 10.0.0.2, 10.0.0.3");
+	}
+}
+
 TEST(the_reference_holds_every_section_once)
 {
 	char *text = NULL;

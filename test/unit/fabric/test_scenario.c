@@ -199,7 +199,7 @@ TEST(what_no_single_key_shows_is_refused_by_name)
 	s->fabric.hosts = SW_MAX_PORTS + 1;
 	is_refused(s, "fabric", "hosts");
 
-	/* 17 ways: one more than a route may have. */
+	/* One more way than a route may have. */
 	s = four_to_one();
 	s->fabric.topology = TOPOLOGY_LEAF_SPINE;
 	s->fabric.spines = SW_MAX_NEXTHOPS + 1;

@@ -261,6 +261,7 @@ add_tor(struct net *net, unsigned int t)
 	struct sw_interface interfaces[3] = {
 		{.name = "vlan 10"}, {.name = "port 2"}, {.name = "port 3"}};
 	struct sw_static_route route = {.name = "10.0.0.0/16"};
+	char hops[32];
 	struct sw_params p;
 
 	bench_defaults(&p, 4);
@@ -271,7 +272,8 @@ add_tor(struct net *net, unsigned int t)
 	snprintf(interfaces[0].ip, sizeof(interfaces[0].ip), "10.0.%u.254/24", t);
 	snprintf(interfaces[1].ip, sizeof(interfaces[1].ip), "10.1.%u0.1/30", t);
 	snprintf(interfaces[2].ip, sizeof(interfaces[2].ip), "10.1.%u1.1/30", t);
-	snprintf(route.nexthop, sizeof(route.nexthop), "10.1.%u0.2, 10.1.%u1.2", t, t);
+	snprintf(hops, sizeof(hops), "10.1.%u0.2, 10.1.%u1.2", t, t);
+	route.nexthop = hops;
 	p.tables = (struct sw_tables){
 		.interfaces = interfaces, .n_interfaces = 3, .routes = &route, .n_routes = 1};
 	return add_switch(net, &p);
@@ -282,6 +284,7 @@ add_spine(struct net *net, unsigned int s)
 {
 	struct sw_interface interfaces[2] = {{.name = "port 0"}, {.name = "port 1"}};
 	struct sw_static_route routes[2];
+	char hops[2][32];
 	struct sw_params p;
 
 	bench_defaults(&p, 2);
@@ -291,7 +294,8 @@ add_spine(struct net *net, unsigned int s)
 	for (unsigned int t = 1; t <= 2; t++) {
 		snprintf(interfaces[t - 1].ip, sizeof(interfaces[0].ip), "10.1.%u%u.2/30", t, s);
 		snprintf(routes[t - 1].name, sizeof(routes[0].name), "10.0.%u.0/24", t);
-		snprintf(routes[t - 1].nexthop, sizeof(routes[0].nexthop), "10.1.%u%u.1", t, s);
+		snprintf(hops[t - 1], sizeof(hops[0]), "10.1.%u%u.1", t, s);
+		routes[t - 1].nexthop = hops[t - 1];
 	}
 	p.tables = (struct sw_tables){
 		.interfaces = interfaces, .n_interfaces = 2, .routes = routes, .n_routes = 2};

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+
 #include "unit/cases.h"
 #include "fwd/ecmp.h"
 
@@ -36,6 +38,31 @@ TEST(source_port_alone_spreads_the_qps_of_two_hosts)
 			counts[ecmp_pick(ecmp_hash(&f, 0), ways[w])]++;
 		}
 		spreads(counts, ways[w]);
+	}
+}
+
+/*
+ * Numbers of next hops that are no powers of 2, too. The chi-square of n counts has the mean n - 1
+ * and the variance 2 (n - 1).
+ */
+TEST(flows_are_spread_evenly_over_any_number_of_hops)
+{
+	static const uint32_t ways[] = {3, 5, 7, 17, 63, 64, 100, 120, 129, 200, 255, 256};
+
+	for (unsigned int w = 0; w < sizeof(ways) / sizeof(ways[0]); w++) {
+		uint32_t n = ways[w], counts[256] = {0};
+		double square = 0, each = 16.0 * FLOWS / n;
+		uint8_t addrs[8];
+
+		for (uint32_t i = 0; i < 16 * FLOWS; i++) {
+			struct ecmp_flow f = flow4(addrs, (uint16_t)(i % 16), (uint16_t)(i / 16));
+
+			counts[ecmp_pick(ecmp_hash(&f, 0), n)]++;
+		}
+		for (uint32_t i = 0; i < n; i++)
+			square += (counts[i] - each) * (counts[i] - each) / each;
+		if (square > n - 1 + 4 * sqrt(2.0 * (n - 1)))
+			fail_msg("%u hops: chi-square %.1f", n, square);
 	}
 }
 

@@ -294,14 +294,14 @@ TEST(a_router_comes_into_being_and_its_routes_change)
 	reload(b, 10000);
 	give(b, 0, make_packet(b, 99, 0), 10000);
 	sees_routed(b, 1, 31, 10000);
-	snprintf(routes[0].nexthop, sizeof(routes[0].nexthop), "10.0.33.2");
+	routes[0].nexthop = "10.0.33.2";
 	b->params.tables.n_routes = 1;
 	reload(b, 20000);
 	give(b, 0, make_packet(b, 99, 0), 20000);
 	sees_routed(b, 3, 33, 20000);
 	give(b, 0, make_packet(b, 98, 0), 30000);
 	assert_int_equal(drops(b, 0, SW_DROP_LPM4_MISS), 1);
-	snprintf(routes[0].nexthop, sizeof(routes[0].nexthop), "blackhole");
+	routes[0].nexthop = "blackhole";
 	reload(b, 40000);
 	give(b, 0, make_packet(b, 99, 0), 40000);
 	assert_int_equal(drops(b, 0, SW_DROP_BLACKHOLE_ROUTE), 1);
@@ -312,7 +312,7 @@ TEST(a_router_comes_into_being_and_its_routes_change)
 	reload(b, 50000);
 	b->params.tables.n_interfaces = 4;
 	b->params.tables.n_neighbors = 3;
-	snprintf(routes[0].nexthop, sizeof(routes[0].nexthop), "10.0.33.2");
+	routes[0].nexthop = "10.0.33.2";
 	reload(b, 60000);
 	give(b, 0, make_packet(b, 99, 0), 60000);
 	sees_routed(b, 3, 33, 60000);
@@ -390,6 +390,7 @@ TEST(a_neighbour_that_is_given_no_more_is_asked_and_used_on)
 TEST(next_hops_find_places_in_a_full_table_and_too_many_are_refused)
 {
 	struct sw_static_route routes[17];
+	char hops[17][16];
 	struct bench *b = &bench;
 	uint64_t now_ns = 0;
 
@@ -416,7 +417,8 @@ TEST(next_hops_find_places_in_a_full_table_and_too_many_are_refused)
 	assert_int_equal(sw_router_stats(b->sw).claims.neigh_unresolved_full, 13);
 	for (uint32_t i = 0; i < 17; i++) {
 		snprintf(routes[i].name, sizeof(routes[i].name), "10.%u.0.0/16", 100 + i);
-		snprintf(routes[i].nexthop, sizeof(routes[i].nexthop), "10.0.33.%u", 2 + i);
+		snprintf(hops[i], sizeof(hops[i]), "10.0.33.%u", 2 + i);
+		routes[i].nexthop = hops[i];
 	}
 	b->params.tables.n_routes = 14;
 	reload(b, 1000);
@@ -520,8 +522,7 @@ params_by_chance(struct chance *c, struct sw_params *p)
 	p->tables.static_macs = c->macs;
 	p->tables.n_static_macs = n;
 	for (unsigned int i = 0; i < 2; i++)
-		snprintf(c->routes[i].nexthop, sizeof(c->routes[i].nexthop), "10.0.3%u.2",
-			 4 + (unsigned int)prng_below(&c->prng, 2));
+		c->routes[i].nexthop = prng_below(&c->prng, 2) == 0 ? "10.0.34.2" : "10.0.35.2";
 	p->tables.n_routes = 1 + (uint32_t)prng_below(&c->prng, 2);
 }
 
@@ -809,6 +810,8 @@ static void
 change_crew(struct bench *b, struct sw_static_mac *mac, struct sw_static_route *route,
 	    unsigned int i)
 {
+	static const char *const hops[] = {"10.0.10.2", "10.0.10.3", "10.0.10.4", "10.0.10.5",
+					   "10.0.10.6", "10.0.10.7", "10.0.10.8"};
 	struct sw_params *p = &b->params;
 
 	snprintf(p->ports[i % CREW_PORTS].tagged_vlans, VLAN_LIST_CHARS, "%u-%u", 20 + i % 50,
@@ -817,7 +820,7 @@ change_crew(struct bench *b, struct sw_static_mac *mac, struct sw_static_route *
 	p->tables.n_static_macs = i % 2;
 	p->tables.n_interfaces = i % 5 != 0;
 	p->tables.n_routes = i % 5 != 0 && i % 3 != 0;
-	snprintf(route->nexthop, sizeof(route->nexthop), "10.0.10.%u", 2 + i % 7);
+	route->nexthop = hops[i % ARRAY_LEN(hops)];
 }
 
 /* While the machine does not run one of the threads, what others flood fills the queues of its
@@ -832,6 +835,9 @@ drops_for_room(const struct bench *b)
 		     drops(b, port, SW_DROP_PG_LIMIT) + drops(b, port, SW_DROP_POOL);
 	return n;
 }
+
+/* Of all elements that a reload allocates: two for each shard. */
+#define SLACK_BYTES 1024u
 
 static size_t
 heap_bytes(void)
@@ -884,11 +890,15 @@ TEST(a_thousand_changes_beside_threads_that_forward_leave_nothing_behind)
 		sw_reload(b.sw, &b.params, bench_prepare_reload(&b), i * 1000ull);
 		while (!sw_reload_settle(b.sw))
 			sched_yield();
-		/* All that differs comes again after 30; counts of next hops stay: 7 after 105. */
+		/*
+		 * All that differs comes again after 30; counts of next hops stay: 7 after 105. An
+		 * element of the heap may be up to 128 bytes larger than was asked for, if what is
+		 * left would be too small for another. Each of what is leaked has 192 at least.
+		 */
 		if (i == 119)
 			heap = heap_bytes();
 		if (i >= 119 && i % 30 == 29)
-			assert_int_equal(heap_bytes(), heap);
+			assert_in_range(heap_bytes(), heap - SLACK_BYTES, heap + SLACK_BYTES);
 	}
 	c.stop = true;
 	for (unsigned int i = 0; i < 2; i++)

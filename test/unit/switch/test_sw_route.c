@@ -7,6 +7,7 @@
 #include "base/numbers/prng.h"
 #include "unit/switch/sw_test.h"
 #include "switch/control/snapshot.h"
+#include "fwd/ecmp.h"
 #include "switch/forward/hop_counts.h"
 
 #include "wire/neighbour/arp.h"
@@ -838,24 +839,35 @@ sees_moved(const struct spread *before, const struct spread *now, uint8_t dead)
 	}
 }
 
+/* The dead next hops of a route with fewer than 64, as a mask. */
+static uint64_t
+dead_hops(const struct bench *b, uint32_t route)
+{
+	struct sw_hop_set dead = sw_routing_dead_hops(b->sw, route);
+
+	for (unsigned int i = 1; i < SW_HOP_WORDS; i++)
+		assert_int_equal(dead.word[i], 0);
+	return dead.word[0];
+}
+
 TEST(flows_of_a_next_hop_without_a_link_go_by_the_others_and_come_back)
 {
 	struct bench *b = bench_of_router();
 	struct spread before = send_flows(b, 1000), now;
 
-	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 0);
+	assert_int_equal(dead_hops(b, 1), 0);
 	sw_set_link(b->sw, 4, false, 2 * NS_PER_MS);
 	now = send_flows(b, 4 * NS_PER_MS);
 	sees_moved(&before, &now, 4);
 	assert_int_equal(sw_router_stats(b->sw).ecmp_moved_packets, before.n[4]);
-	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 1u << 1);
-	assert_int_equal(sw_routing_dead_hops(b->sw, 0), 0);
+	assert_int_equal(dead_hops(b, 1), 1u << 1);
+	assert_int_equal(dead_hops(b, 0), 0);
 	assert_int_equal(drops(b, 4, SW_DROP_LINK_DOWN), 0);
 	/* Back: its own flows return, and no other moves. */
 	sw_set_link(b->sw, 4, true, 10 * NS_PER_MS);
 	now = send_flows(b, 12 * NS_PER_MS);
 	assert_memory_equal(now.port, before.port, sizeof(now.port));
-	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 0);
+	assert_int_equal(dead_hops(b, 1), 0);
 	/* Without any link they are dropped as ever. */
 	for (uint16_t port = 3; port < 6; port++)
 		sw_set_link(b->sw, port, false, 20 * NS_PER_MS);
@@ -931,6 +943,160 @@ TEST(a_question_names_the_next_hop_that_frames_take)
 	bench_stop(b);
 }
 
+/* A route over many neighbours behind ports 3 to 5, and what a model knows of it. */
+struct many {
+	unsigned int n;
+	uint8_t port[SW_MAX_NEXTHOPS];    /* of each next hop */
+	unsigned int at[SW_MAX_NEXTHOPS]; /* the neighbour: several hops may be one */
+	bool down[6];
+	uint64_t sent[SW_MAX_NEXTHOPS]; /* by neighbour */
+};
+
+/* Neighbour i is behind port 3 + i % 3. */
+static void
+write_neighbour(unsigned int i, char *text, size_t size)
+{
+	snprintf(text, size, "10.%u.0.%u", 103 + i % 3, 2 + i / 3);
+}
+
+static struct bench *
+bench_of_many_hops(struct many *m, struct prng *r, unsigned int n)
+{
+	static struct sw_interface wide[] = {{.name = "vlan 10", .ip = "10.0.10.1/24"},
+					     {.name = "port 3", .ip = "10.103.0.1/24"},
+					     {.name = "port 4", .ip = "10.104.0.1/24"},
+					     {.name = "port 5", .ip = "10.105.0.1/24"}};
+	static struct sw_neighbor stations[SW_MAX_NEXTHOPS];
+	static char text[SW_NEXTHOP_CHARS + 1];
+	static struct sw_static_route route[] = {{.name = "10.88.0.0/16", .nexthop = text}};
+	struct bench *b = bench_to_start();
+	size_t used = 0;
+
+	*m = (struct many){.n = n};
+	for (unsigned int i = 0; i < SW_MAX_NEXTHOPS; i++) {
+		write_neighbour(i, stations[i].name, sizeof(stations[i].name));
+		memcpy(stations[i].mac, (uint8_t[6]){2, 9, 0, 0, 0, (uint8_t)i}, 6);
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		m->at[i] = prng_below(r, 16) == 0 ? (unsigned int)prng_below(r, n) : i;
+		m->port[i] = (uint8_t)(3 + m->at[i] % 3);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+					 i == 0 ? "" : ",", stations[m->at[i]].name);
+	}
+	b->params.tables = (struct sw_tables){.interfaces = wide,
+					      .routes = route,
+					      .neighbors = stations,
+					      .n_interfaces = ARRAY_LEN(wide),
+					      .n_routes = 1,
+					      .n_neighbors = SW_MAX_NEXTHOPS};
+	bench_start(b);
+	return b;
+}
+
+/* The part of 2^32 that a number is, of n. */
+static unsigned int
+share(uint32_t number, unsigned int n)
+{
+	return (unsigned int)((double)number / 4294967296.0 * n);
+}
+
+/* The next hop of a flow: its own one, or while that is dead one of those that are not. */
+static unsigned int
+model_hop(const struct many *m, uint32_t hash)
+{
+	unsigned int live[SW_MAX_NEXTHOPS], n = 0, own = share(hash, m->n);
+
+	for (unsigned int i = 0; i < m->n; i++)
+		if (!m->down[m->port[i]])
+			live[n++] = i;
+	return n == 0 || !m->down[m->port[own]] ? own : live[share(ecmp_rehash(hash), n)];
+}
+
+static void
+sees_model_s_hop(struct bench *b, struct many *m, uint16_t sport, uint64_t now_ns)
+{
+	static const uint8_t addrs[8] = {10, 0, 10, 5, 10, 88, 0, 1};
+	struct packet p = {.from = "10.0.10.5", .to = "10.88.0.1", .sport = sport};
+	struct sw_route_look look = way_of(b, p.from, p.to, sport, now_ns);
+	struct ecmp_flow flow = {.addrs = addrs, .ip_version = 4, .proto = IP_PROTO_UDP};
+	uint8_t ports[4];
+	unsigned int hop;
+
+	be16_store(ports, sport);
+	be16_store(ports + 2, ROCE_UDP_PORT);
+	memcpy(&flow.ports, ports, sizeof(flow.ports));
+	hop = model_hop(m, ecmp_hash(&flow, 0));
+	assert_int_equal(look.n_hops, m->n);
+	assert_int_equal(look.hashed, m->n > 1);
+	if (look.hashed)
+		assert_int_equal(look.chosen, hop);
+	for (unsigned int i = 0; i < m->n; i++) {
+		assert_int_equal(look.hops[i].dead, m->down[m->port[i]]);
+		assert_int_equal(look.hops[i].port, m->port[i]);
+	}
+	give(b, 0, make_packet(b, &p), now_ns);
+	m->sent[m->at[hop]]++;
+	/* Routed to a port without a link, as all are. */
+	if (m->down[m->port[hop]]) {
+		sees_nothing(b, now_ns);
+		return;
+	}
+	sees_routed(b, m->port[hop], (uint8_t[6]){2, 9, 0, 0, 0, (uint8_t)m->at[hop]}, 63, now_ns);
+}
+
+static void
+sees_model_s_dead_hops(const struct bench *b, const struct many *m)
+{
+	struct sw_hop_set dead = sw_routing_dead_hops(b->sw, 0), none = {0};
+
+	for (unsigned int i = 0; i < m->n; i++) {
+		assert_int_equal(sw_hop_words_have(dead.word, i), m->down[m->port[i]]);
+		dead.word[i / 64] &= ~(1ull << i % 64);
+	}
+	assert_memory_equal(&dead, &none, sizeof(dead));
+}
+
+/* Any number of next hops, of which those behind some ports are dead for a while. */
+TEST(flows_take_the_hops_of_a_model_over_up_to_256)
+{
+	static const unsigned int counts[] = {1,  2,   3,   5,   15,  16,  17,  63,
+					      64, 100, 127, 128, 129, 200, 255, 256};
+	struct prng r;
+
+	prng_seed(&r, 39, 0);
+	for (unsigned int c = 0; c < ARRAY_LEN(counts); c++) {
+		struct many m;
+		struct bench *b = bench_of_many_hops(&m, &r, counts[c]);
+		uint64_t now_ns = NS_PER_SEC;
+
+		for (unsigned int phase = 0; phase < 8; phase++) {
+			for (uint16_t port = 3; phase > 0 && port < 6; port++) {
+				m.down[port] = prng_below(&r, 2);
+				sw_set_link(b->sw, port, !m.down[port], now_ns);
+			}
+			assert_null(take(b, 2, now_ns)); /* sees the links before the check */
+			now_ns += b->params.router.neigh_retrans_time_ns;
+			b->sw->ops->control(b->sw, now_ns);
+			assert_null(take(b, 2, now_ns));
+			sees_model_s_dead_hops(b, &m);
+			for (unsigned int i = 0; i < 30; i++) {
+				now_ns += 10000;
+				sees_model_s_hop(b, &m, (uint16_t)prng_below(&r, 65536), now_ns);
+			}
+			sees_model_s_dead_hops(b, &m);
+		}
+		for (unsigned int i = 0; i < counts[c]; i++) {
+			struct neigh_key key = {.vlan_id = (uint16_t)(SW_PORT_DOMAIN + 3 + i % 3)};
+			char text[16];
+
+			write_neighbour(i, text, sizeof(text));
+			assert_true(sw_address_parse(text, &key.ip));
+			assert_int_equal(sw_hop_stats(b->sw, &key).out_packets, m.sent[i]);
+		}
+		bench_stop(b);
+	}
+}
+
 /* Answers of the stations behind ports 3 to 5, but for the silent one. */
 static void
 answer_asks(struct bench *b, uint8_t silent, uint64_t now_ns)
@@ -993,7 +1159,7 @@ TEST(flows_of_a_next_hop_that_does_not_answer_go_by_the_others)
 	assert_int_equal(sw_router_stats(b->sw).neigh.neigh_failed, 1);
 	now = send_flows(b, now_ns);
 	sees_moved(&before, &now, 4);
-	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 1u << 1);
+	assert_int_equal(dead_hops(b, 1), 1u << 1);
 	/* It is asked on, and its flows come back when it answers. */
 	for (unsigned int i = 0; i < 150; i++, now_ns += 100 * NS_PER_MS) {
 		struct packet p = {.from = "10.0.10.5", .to = "10.88.0.1", .sport = (uint16_t)i};
@@ -1028,12 +1194,12 @@ TEST(next_hops_are_asked_for_at_start_and_dead_without_a_frame)
 	retrans_ns = b->params.router.neigh_retrans_time_ns;
 	for (unsigned int i = 0; i < NEIGH_TRIES; i++, now_ns += retrans_ns) {
 		check_next_hops(b, 4, now_ns);
-		assert_int_equal(sw_routing_dead_hops(b->sw, 1), 0);
+		assert_int_equal(dead_hops(b, 1), 0);
 	}
 	/* Three IPv4 next hops, and an IPv6 one, which nobody answers for. */
 	assert_int_equal(sw_router_stats(b->sw).neigh_requests_sent, 2 + NEIGH_TRIES * 2);
 	check_next_hops(b, 4, now_ns);
-	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 1u << 1);
+	assert_int_equal(dead_hops(b, 1), 1u << 1);
 	for (p.sport = 0; p.sport < 40; p.sport++) {
 		struct rte_mbuf *m;
 		unsigned int n = 0;
@@ -1052,7 +1218,7 @@ TEST(next_hops_are_asked_for_at_start_and_dead_without_a_frame)
 	/* It answers at last. */
 	for (unsigned int i = 0; i < NEIGH_FAILED_FACTOR + 2; i++, now_ns += retrans_ns)
 		check_next_hops(b, 0, now_ns);
-	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 0);
+	assert_int_equal(dead_hops(b, 1), 0);
 	bench_stop(b);
 }
 
@@ -1071,24 +1237,24 @@ TEST(next_hops_are_no_longer_dead_when_they_answer_without_a_frame)
 		sw_set_link(b->sw, port, false, now_ns);
 	for (unsigned int i = 0; i < 2; i++)
 		check_next_hops(b, 0, now_ns += retrans_ns);
-	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 7);
+	assert_int_equal(dead_hops(b, 1), 7);
 	for (uint16_t port = 3; port <= 5; port++)
 		sw_set_link(b->sw, port, true, now_ns);
 	/* One less than fail the IPv6 hop, which nobody answers for. */
 	for (unsigned int i = 0; i < NEIGH_TRIES; i++)
 		check_next_hops(b, 0, now_ns += retrans_ns);
-	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 0);
+	assert_int_equal(dead_hops(b, 1), 0);
 	bench_stop(b);
 	/* All are live at both checks; frames in between met one without a link. */
 	b = bench_of_router();
 	check_next_hops(b, 0, now_ns);
 	sw_set_link(b->sw, 4, false, now_ns);
 	send_flows(b, now_ns + 1000);
-	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 1u << 1);
+	assert_int_equal(dead_hops(b, 1), 1u << 1);
 	sw_set_link(b->sw, 4, true, now_ns + 2 * NS_PER_MS);
 	answer_asks(b, 0, now_ns + 3 * NS_PER_MS);
 	check_next_hops(b, 0, now_ns + retrans_ns);
-	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 0);
+	assert_int_equal(dead_hops(b, 1), 0);
 	bench_stop(b);
 }
 
@@ -1328,7 +1494,7 @@ disturb(struct bench *b, uint32_t round, uint64_t now_ns)
 	if (round % 100 == 70)
 		sw_set_link(b->sw, (uint16_t)(round / 100 % 6), true, now_ns);
 	if (round % 500 == 250)
-		routes[0].nexthop[6] = round % 1000 == 250 ? '4' : '3';
+		routes[0].nexthop = round % 1000 == 250 ? "10.0.34.2" : "10.0.33.2";
 	if (round % 500 == 250)
 		sw_reload(b->sw, &b->params, bench_prepare_reload(b), now_ns);
 }

@@ -3,7 +3,8 @@
  * A small independent model judges random routers. The model knows addresses as numbers, and finds
  * a route by looking at each one. It says which configurations a router must refuse, and where an
  * accepted one sends a packet: the router's own addresses and connected subnets come first among
- * prefixes of one length (RFC 1812 5.2.4.3), and the longest prefix wins.
+ * prefixes of one length (RFC 1812 5.2.4.3), and the longest prefix wins. Routes have up to 256 next
+ * hops, and share a target if and only if they have the same list of them.
  *
  * QUENCH_ROUTER_RUNS: number of random configurations.
  */
@@ -18,7 +19,7 @@
 #define MOST_INTERFACES 4u
 #define MOST_ROUTES 10u
 #define MOST_NEIGHBORS 3u
-#define MOST_HOPS 3u
+#define FEW_HOPS 3u
 
 struct span {
 	uint32_t ip;
@@ -27,7 +28,7 @@ struct span {
 
 struct model {
 	struct span interfaces[MOST_INTERFACES], routes[MOST_ROUTES], neighbors[MOST_NEIGHBORS];
-	uint32_t hops[MOST_ROUTES][MOST_HOPS];
+	uint32_t hops[MOST_ROUTES][SW_MAX_NEXTHOPS];
 	unsigned int n_interfaces, n_routes, n_neighbors, n_hops[MOST_ROUTES]; /* 0: blackhole */
 	bool v6; /* addresses are the low 32 bits of fd00:: */
 };
@@ -69,43 +70,6 @@ same(const struct span *a, const struct span *b)
 	return a->length == b->length && has(a, b->ip);
 }
 
-static struct model
-any_router(struct prng *r)
-{
-	struct model m = {.v6 = prng_below(r, 2)};
-
-	m.n_interfaces = 1 + (unsigned int)prng_below(r, MOST_INTERFACES);
-	m.n_routes = (unsigned int)prng_below(r, MOST_ROUTES + 1);
-	m.n_neighbors = (unsigned int)prng_below(r, MOST_NEIGHBORS + 1);
-	for (unsigned int i = 0; i < m.n_interfaces; i++) {
-		m.interfaces[i] = any_span(r, true);
-		/* Mostly subnets that do not overlap, so that the rest is judged too. */
-		if (prng_below(r, 8) != 0) {
-			m.interfaces[i].ip = (m.interfaces[i].ip & ~0x300u) | i << 8;
-			m.interfaces[i].length = 24 + m.interfaces[i].length % 8;
-		}
-	}
-	for (unsigned int i = 0; i < m.n_routes; i++) {
-		m.routes[i] = any_span(r, false);
-		m.n_hops[i] = (unsigned int)prng_below(r, MOST_HOPS + 1);
-		for (unsigned int k = 0; k < m.n_hops[i]; k++) {
-			const struct span *in = &m.interfaces[prng_below(r, m.n_interfaces)];
-
-			m.hops[i][k] = any_address(r);
-			if (prng_below(r, 8) != 0)
-				m.hops[i][k] = (in->ip & mask_of(in->length)) |
-					       ((in->ip + (uint32_t)prng_below(r, 4)) &
-						~mask_of(in->length));
-		}
-	}
-	for (unsigned int i = 0; i < m.n_neighbors; i++) {
-		const struct span *in = &m.interfaces[prng_below(r, m.n_interfaces)];
-
-		m.neighbors[i] = (struct span){in->ip ^ (uint32_t)prng_below(r, 8), 32};
-	}
-	return m;
-}
-
 /* The interface of an address, or NULL. */
 static const struct span *
 connected(const struct model *m, uint32_t ip)
@@ -126,6 +90,71 @@ is_station(const struct model *m, uint32_t ip)
 		return false;
 	host = ip & ~mask_of(in->length);
 	return m->v6 || in->length > 30 || (host != 0 && host != ~mask_of(in->length));
+}
+
+static uint32_t
+any_hop(const struct model *m, struct prng *r)
+{
+	const struct span *in = &m->interfaces[prng_below(r, m->n_interfaces)];
+
+	if (prng_below(r, 8) == 0)
+		return any_address(r);
+	return (in->ip & mask_of(in->length)) |
+	       ((in->ip + (uint32_t)prng_below(r, 4)) & ~mask_of(in->length));
+}
+
+/* Many hops of a route, of which in most routers all are stations. */
+static void
+many_hops(struct model *m, unsigned int route, struct prng *r)
+{
+	m->n_hops[route] = 1 + (unsigned int)prng_below(r, SW_MAX_NEXTHOPS);
+	for (unsigned int k = 0; k < m->n_hops[route]; k++) {
+		const struct span *in = &m->interfaces[prng_below(r, m->n_interfaces)];
+		uint32_t ip = in->ip ^ (uint32_t)prng_below(r, 256);
+
+		for (unsigned int n = 0; n < 64 && !is_station(m, ip); n++)
+			ip = in->ip ^ (uint32_t)prng_below(r, 256);
+		m->hops[route][k] = ip;
+	}
+	if (prng_below(r, 4) == 0)
+		m->hops[route][prng_below(r, m->n_hops[route])] = any_address(r);
+}
+
+static struct model
+any_router(struct prng *r)
+{
+	struct model m = {.v6 = prng_below(r, 2)};
+
+	m.n_interfaces = 1 + (unsigned int)prng_below(r, MOST_INTERFACES);
+	m.n_routes = (unsigned int)prng_below(r, MOST_ROUTES + 1);
+	m.n_neighbors = (unsigned int)prng_below(r, MOST_NEIGHBORS + 1);
+	for (unsigned int i = 0; i < m.n_interfaces; i++) {
+		m.interfaces[i] = any_span(r, true);
+		/* Mostly subnets that do not overlap, so that the rest is judged too. */
+		if (prng_below(r, 8) != 0) {
+			m.interfaces[i].ip = (m.interfaces[i].ip & ~0x300u) | i << 8;
+			m.interfaces[i].length = 24 + m.interfaces[i].length % 8;
+		}
+	}
+	for (unsigned int i = 0; i < m.n_routes; i++) {
+		m.routes[i] = any_span(r, false);
+		m.n_hops[i] = (unsigned int)prng_below(r, FEW_HOPS + 1);
+		for (unsigned int k = 0; k < m.n_hops[i]; k++)
+			m.hops[i][k] = any_hop(&m, r);
+		if (prng_below(r, 16) == 0)
+			many_hops(&m, i, r);
+		/* The list of the route before, or all but its last. */
+		if (i > 0 && prng_below(r, 8) == 0) {
+			memcpy(m.hops[i], m.hops[i - 1], sizeof(m.hops[i]));
+			m.n_hops[i] = m.n_hops[i - 1] - (m.n_hops[i - 1] > 1 && prng_below(r, 2));
+		}
+	}
+	for (unsigned int i = 0; i < m.n_neighbors; i++) {
+		const struct span *in = &m.interfaces[prng_below(r, m.n_interfaces)];
+
+		m.neighbors[i] = (struct span){in->ip ^ (uint32_t)prng_below(r, 8), 32};
+	}
+	return m;
 }
 
 static bool
@@ -184,6 +213,7 @@ write_span(const struct model *m, const struct span *s, char *text, size_t size,
 
 static struct sw_interface interfaces[MOST_INTERFACES];
 static struct sw_static_route routes[MOST_ROUTES];
+static char hops[MOST_ROUTES][SW_NEXTHOP_CHARS + 1];
 static struct sw_neighbor neighbors[MOST_NEIGHBORS];
 
 static struct sw_tables
@@ -198,16 +228,15 @@ write_router(const struct model *m, struct prng *r)
 		write_span(m, &m->interfaces[i], m->v6 ? o->ip6 : o->ip, sizeof(o->ip), r);
 	}
 	for (unsigned int i = 0; i < m->n_routes; i++) {
-		size_t used = 0, size = sizeof(routes[i].nexthop);
+		size_t used = 0, size = sizeof(hops[i]);
 
 		write_span(m, &m->routes[i], routes[i].name, sizeof(routes[i].name), r);
-		strcpy(routes[i].nexthop, "blackhole");
+		strcpy(hops[i], "blackhole");
+		routes[i].nexthop = hops[i];
 		for (unsigned int k = 0; k < m->n_hops[i]; k++) {
 			if (k > 0)
-				used += (size_t)snprintf(routes[i].nexthop + used, size - used,
-							 ", ");
-			used += (size_t)write_ip(m, m->hops[i][k], routes[i].nexthop + used,
-						 size - used, r);
+				used += (size_t)snprintf(hops[i] + used, size - used, ", ");
+			used += (size_t)write_ip(m, m->hops[i][k], hops[i] + used, size - used, r);
 		}
 	}
 	for (unsigned int i = 0; i < m->n_neighbors; i++) {
@@ -281,6 +310,20 @@ sees_model_s_route(const struct model *m, const struct sw_routing_table *t, uint
 }
 
 static void
+sees_lists_shared(const struct model *m, const struct sw_routing_table *t)
+{
+	for (unsigned int i = 0; i < m->n_routes; i++) {
+		for (unsigned int k = 0; k < i; k++) {
+			bool same_list = m->n_hops[i] == m->n_hops[k] &&
+					 memcmp(m->hops[i], m->hops[k],
+						m->n_hops[i] * sizeof(m->hops[i][0])) == 0;
+
+			assert_int_equal(t->target_of_route[i] == t->target_of_route[k], same_list);
+		}
+	}
+}
+
+static void
 describe(uint64_t seed, const struct sw_tables *t, const char *why)
 {
 	print_message("seed %" PRIu64 ": %s\n", seed, *why == '\0' ? "accepted" : why);
@@ -296,7 +339,8 @@ describe(uint64_t seed, const struct sw_tables *t, const char *why)
 TEST(random_routers_are_refused_and_route_as_the_model_says)
 {
 	const char *runs = getenv("QUENCH_ROUTER_RUNS");
-	uint64_t n = runs == NULL ? DEFAULT_RUNS : strtoull(runs, NULL, 10), accepted = 0;
+	uint64_t n = runs == NULL ? DEFAULT_RUNS : strtoull(runs, NULL, 10), accepted = 0,
+		 with_many = 0;
 	struct sw_params *p = &bench_with_ports(MOST_INTERFACES)->params;
 	struct prng r;
 
@@ -322,9 +366,17 @@ TEST(random_routers_are_refused_and_route_as_the_model_says)
 		assert_int_equal(sw_routing_table_create(&p->router, &p->tables, 1, &t), 0);
 		for (unsigned int i = 0; i < 64; i++)
 			sees_model_s_route(&m, t, any_address(&r) ^ (i == 0 ? 1u << 31 : 0));
+		for (unsigned int i = 0; i < m.n_routes; i++) {
+			sees_model_s_route(&m, t, m.routes[i].ip);
+			with_many += m.n_hops[i] > FEW_HOPS;
+		}
+		sees_lists_shared(&m, t);
 		sw_routing_table_destroy(t);
 	}
-	print_message("%" PRIu64 " of %" PRIu64 " routers are accepted\n", accepted, n);
+	print_message("%" PRIu64 " of %" PRIu64 " routers are accepted, and %" PRIu64
+		      " routes of many hops\n",
+		      accepted, n, with_many);
+	assert_true(with_many > n / 500);
 	assert_true(accepted > n / 20 && accepted < n * 19 / 20);
 }
 

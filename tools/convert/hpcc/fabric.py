@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from ..log import Log
 from .topology import Link, Topology
 
-MAX_PORTS, MAX_PATHS = 512, 16
+MAX_PORTS, MAX_PATHS = 512, 256
 
 
 class Way:

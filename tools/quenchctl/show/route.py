@@ -19,13 +19,23 @@ KINDS = {
 }
 
 
+# The table names as many next hops of a route; of a route with more, the first few.
+MOST_NAMED, NAMED = 16, 4
+
+
+def hops_in_short(hops: str) -> str:
+    """A list of next hops, for a cell of a table."""
+    each = [hop.strip() for hop in hops.split(",")]
+    return hops if len(each) <= MOST_NAMED else f"{', '.join(each[:NAMED])}, ... ({len(each)})"
+
+
 def all_routes(run: Run) -> int:
     reply = run.desk.call("routes")
     if run.options.json:
         print_json(reply)
         return DONE
     connected = [{"prefix": row["prefix"], "type": "connected", "interface": row["interface"], "nexthop": row["address"]} for row in reply["connected"]]
-    static = [{**row, "type": "static"} for row in reply["rows"]]
+    static = [{**row, "type": "static", "nexthop": hops_in_short(row["nexthop"]), "dead": hops_in_short(row["dead"])} for row in reply["rows"]]
     port_texts.name(run.desk, ["interface"], connected)
     cells.rows(connected + static, "prefix type interface nexthop dead")
     return DONE
