@@ -34,6 +34,27 @@ event_may_last(int action)
 	       action != EVENT_PAUSE_STORM_END;
 }
 
+bool
+scenario_sends_frames(const struct scenario *s)
+{
+	for (uint32_t i = 0; i < s->n_events; i++)
+		if (s->events[i].action == EVENT_SEND)
+			return true;
+	return false;
+}
+
+bool
+scenario_has_strangers(const struct scenario *s)
+{
+	/* The tables of a switch keep their sizes when an event sets keys. */
+	if (s->before != NULL)
+		return scenario_has_strangers(s->before);
+	for (uint32_t i = 0; i < s->n_events; i++)
+		if (s->events[i].action == EVENT_CORRUPT)
+			return true;
+	return s->n_streams > 0 || scenario_sends_frames(s);
+}
+
 /* Find a port by number, or by the node at its other end. @return -1: none. */
 static int32_t
 find_port(const struct topology *t, uint32_t node, const char *text)

@@ -35,6 +35,12 @@ int scenario_qp_per_message(const struct scenario *s, struct flow_params *flow,
 void scenario_group_messages(struct flow_params *flow, struct flow_message *messages, uint32_t n);
 
 /**
+ * Is there an event that injects frames? Such events, without a flow, are a valid scenario, to test
+ * a switch or a NIC.
+ */
+bool scenario_sends_frames(const struct scenario *s);
+
+/**
  * May frames have addresses that no host and no switch has: those of streams, and of events that
  * send or corrupt frames?
  */

@@ -154,31 +154,6 @@ scenario_backing_frames(const struct scenario *s)
 	       (hosts > GENEROUS_HOSTS ? hosts - GENEROUS_HOSTS : 0) * FRAMES_PER_FURTHER_HOST;
 }
 
-/*
- * Is there an event that injects frames? Such events, without a flow, are a valid scenario, to test
- * a switch or a NIC.
- */
-static bool
-sends_frames(const struct scenario *s)
-{
-	for (uint32_t i = 0; i < s->n_events; i++)
-		if (s->events[i].action == EVENT_SEND)
-			return true;
-	return false;
-}
-
-bool
-scenario_has_strangers(const struct scenario *s)
-{
-	/* The tables of a switch keep their sizes when an event sets keys. */
-	if (s->before != NULL)
-		return scenario_has_strangers(s->before);
-	for (uint32_t i = 0; i < s->n_events; i++)
-		if (s->events[i].action == EVENT_CORRUPT)
-			return true;
-	return s->n_streams > 0 || sends_frames(s);
-}
-
 static int
 check_fabric(struct scenario *s, struct scenario_fault *fault)
 {
@@ -196,7 +171,7 @@ check_fabric(struct scenario *s, struct scenario_fault *fault)
 				       "all, or hosts such as 1-4 or 1,3");
 	if (scenario_add_jobs(s, fault) < 0)
 		return -EINVAL;
-	if (s->n_flows == 0 && s->n_streams == 0 && !sends_frames(s))
+	if (s->n_flows == 0 && s->n_streams == 0 && !scenario_sends_frames(s))
 		return scenario_refuse(fault, "flow", "", NULL,
 				       "a [flow NAME], a [job NAME] or a [stream NAME], or an "
 				       "[event NAME] that sends frames");
