@@ -123,8 +123,9 @@ in_subnet(const char *subnet, const struct field_ip *ip)
 	return route_prefix_parse(subnet, &prefix) == 0 && route_prefix_has(&prefix, ip);
 }
 
-const struct sw_interface *
-sw_tables_connected(const struct sw_tables *tables, const struct field_ip *ip)
+/* The interface whose subnet contains the address, or NULL. */
+static const struct sw_interface *
+connected(const struct sw_tables *tables, const struct field_ip *ip)
 {
 	for (uint32_t i = 0; i < tables->n_interfaces; i++) {
 		const struct sw_interface *interface = &tables->interfaces[i];
@@ -186,7 +187,7 @@ is_broadcast(const struct route_prefix *subnet, const struct field_ip *ip)
 const char *
 sw_tables_station_fault(const struct sw_tables *tables, const struct field_ip *ip)
 {
-	const struct sw_interface *interface = sw_tables_connected(tables, ip);
+	const struct sw_interface *interface = connected(tables, ip);
 	struct route_prefix subnet, own;
 
 	if (interface == NULL)

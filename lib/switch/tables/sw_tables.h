@@ -92,10 +92,6 @@ bool sw_address_parse(const char *text, struct field_ip *ip);
 /** @return the number of next hops in a list, 0 for blackhole, -1 malformed. */
 int sw_nexthops_parse(const char *list, struct field_ip hops[SW_MAX_NEXTHOPS]);
 
-/** The interface whose subnet contains the address, or NULL. */
-const struct sw_interface *sw_tables_connected(const struct sw_tables *tables,
-					       const struct field_ip *ip);
-
 /**
  * Why a static route cannot have this prefix: an interface has it, and what is connected is
  * preferred to what is configured (RFC 1812 5.2.4.3). NULL: it can. Such as "a prefix other than

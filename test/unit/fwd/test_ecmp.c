@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "unit/cases.h"
+#include "base/numbers/array.h"
 #include "fwd/ecmp.h"
 
 #define FLOWS 4096u
@@ -49,7 +50,7 @@ TEST(flows_are_spread_evenly_over_any_number_of_hops)
 {
 	static const uint32_t ways[] = {3, 5, 7, 17, 63, 64, 100, 120, 129, 200, 255, 256};
 
-	for (unsigned int w = 0; w < sizeof(ways) / sizeof(ways[0]); w++) {
+	for (unsigned int w = 0; w < ARRAY_LEN(ways); w++) {
 		uint32_t n = ways[w], counts[256] = {0};
 		double square = 0, each = 16.0 * FLOWS / n;
 		uint8_t addrs[8];

@@ -3,8 +3,8 @@
  * A small independent model judges random routers. The model knows addresses as numbers, and finds
  * a route by looking at each one. It says which configurations a router must refuse, and where an
  * accepted one sends a packet: the router's own addresses and connected subnets come first among
- * prefixes of one length (RFC 1812 5.2.4.3), and the longest prefix wins. Routes have up to 256 next
- * hops, and share a target if and only if they have the same list of them.
+ * prefixes of one length (RFC 1812 5.2.4.3), and the longest prefix wins. Routes have up to 256
+ * next hops, and share a target if and only if they have the same list of them.
  *
  * QUENCH_ROUTER_RUNS: number of random configurations.
  */
