@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """scripts/report.py over a run of quench-lab: the files are there, whole, and need nothing from outside."""
+import csv
 import json
 import os
 import pathlib
@@ -48,7 +49,11 @@ def check_report(out):
         root = xml.etree.ElementTree.parse(out / f"{name}.svg").getroot()
         check(f"{name}.svg is an SVG file", root.tag.endswith("svg"), root.tag)
         check(f"{name}.png is a PNG file", (out / f"{name}.png").read_bytes().startswith(b"\x89PNG\r\n"))
-        check(f"the page holds the plot {name}", f'<figure id="still-{name}">' in page)
+    # No picture of nothing, nor of a single size
+    paused = any(int(row["tx_pause"]) or int(row["rx_pause_duration_us"]) for row in csv.DictReader((out / "pfc.csv").open(encoding="utf-8")))
+    told = {"rates", "queue", "cnp", *["pauses"] * paused, *["slowdown"] * ("slowdown_milli" in (out / "times.csv").read_text(encoding="utf-8")),
+            *["sizes"] * (sum(size["messages"] > 0 for size in results["slowdown_by_size"]["sizes"]) > 1)}
+    check_equal("the page holds the plots that tell something", set(re.findall('<figure id="still-([^"]+)">', page)), told)
     fetched = [url for url in re.findall(r'(?:src|href)="([^"]*)"', page) if not url.startswith(("#", "data:"))]
     check_equal("the page fetches nothing", fetched, [])
     ids = re.findall(r'\bid="([^"]+)"', page)

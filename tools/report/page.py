@@ -278,18 +278,19 @@ load that it sends, the right half the load that it receives.</p>
 def write(folder: pathlib.Path) -> dict[str, str]:
     """Write report.html, and with matplotlib each plot as .svg and .png, into the folder of a run: all or none.
 
-    @return {name: SVG as a part of a page}; empty without matplotlib. @raise BadInput: the folder cannot be read; OSError: it cannot be written
+    @return {name: SVG as a part of a page} of plots with values; empty without matplotlib. @raise BadInput: the folder cannot be read; OSError: it cannot be written
     """
     plots = {}
     if command_line.has_matplotlib():
-        from .plots import PLOTS as plots
+        from .plots import PLOTS as plots, tells
     run = Run(folder)
     rows = counters.compact(run.counters())
     run.messages  # is read when first used: here, where its errors are expected
     files, svgs = {}, {}
     for name, draw in plots.items():
         files[f"{name}.png"], files[f"{name}.svg"] = output.draw_plot(run, name, draw)
-        svgs[name] = output.inside_page(name, files[f"{name}.svg"])
+        if tells(run, name):
+            svgs[name] = output.inside_page(name, files[f"{name}.svg"])
     files["report.html"] = render(run, rows, svgs).encode()
     output.write_all(folder, files)
     return svgs

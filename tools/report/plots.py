@@ -307,7 +307,7 @@ def draw_per_ms(axes, groups, column, colour, ylabel, until_ms):
 def slowdown(run):
     """Cumulative distribution of the slowdown of each flow's messages."""
     figure, axes = plt.subplots(figsize=(WIDTH, 3.6))
-    axes.set_title("Slowdown of messages", pad=16)
+    axes.set_title("Slowdown of messages", pad=34)
     flows = {name: times for (name, measure), times in run.times.items() if measure == "slowdown_milli"}
     if not flows:
         axes.set_xticks([])
@@ -328,8 +328,8 @@ def slowdown(run):
     axes.set_ylim(0, 102)
     axes.set_ylabel("messages (%)")
     axes.set_xlabel("slowdown: completion time divided by that of the message alone on its path")
-    if few:
-        axes.legend(frameon=False, loc="lower right", fontsize=9)
+    if few:  # above: curves may be anywhere
+        axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=min(len(flows), 4), fontsize=9)
     return figure
 
 
@@ -420,6 +420,17 @@ def draw_strips(figure, axes, held, until_ms):
     axes.set_ylim(len(held) - 0.5, -0.5)
     axes.grid(False)
     figure.colorbar(mesh, ax=axes, label="% paused", aspect=2 * len(held) + 1, pad=0.01)
+
+
+def tells(run, name):
+    """Whether a page has a plot: not without values, nor one of a single point. As a file each is written."""
+    if name == "slowdown":
+        return any(measure == "slowdown_milli" for _, measure in run.times)
+    if name == "sizes":
+        return sum(bucket["messages"] > 0 for bucket in by_size.of(run)["sizes"]) > 1
+    if name == "pauses":
+        return any(s["rx_pause_duration_us"][-1] > 0 or s["tx_pause"][-1] > 0 for s in run.pauses.values())
+    return True
 
 
 PLOTS = {"rates": rates, "slowdown": slowdown, "sizes": sizes, "queue": queue, "cnp": cnp, "pauses": pauses}

@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 import pathlib
+import re
 import xml.etree.ElementTree as xml
 from html import escape
 
@@ -20,8 +21,13 @@ from .verdict_file import VerdictFile
 
 FILES = ("report.html", "junit.xml", "verdict.json", "failed.pcapng", "failed-ports.pcapng", "search.csv", "search.svg")
 PLACES = {"lab": "lab", "ports": "on ports"}
-STYLE = "td.FAIL { color: var(--alarm); font-weight: 600 } td.pass { color: var(--fine); font-weight: 600 } td.not-measured { color: var(--soft) }"
-WORDS = ("FAIL", "pass", "not measured")
+STYLE = """.FAIL { color: var(--alarm); font-weight: 600 } .pass { color: var(--fine); font-weight: 600 } .not-measured { color: var(--soft) }
+table.words td { overflow-wrap: normal } table.words td:first-child { min-width: 0 } .found span { display: inline-block; white-space: nowrap; margin-right: .6em }
+@media screen and (min-width: 40rem) { .found span:first-child { min-width: 5.5em } }
+@media screen and (max-width: 40rem) { table.words { font-size: .76rem } }
+ul.remarks { font-size: .9rem; color: var(--soft); padding-left: 1.2rem; overflow-wrap: anywhere }"""
+# Of an event of a program: what its words say already, and times of the day
+FIELDS = re.compile(r";( \w+=\S+)+$")
 
 
 @dataclasses.dataclass
@@ -104,39 +110,51 @@ def junit_error(scenario: str, text: str) -> bytes:
 
 def rates_on_ports(timeline: Timeline) -> bytes:
     """SVG of the wire rate of each flow, over 50 ms."""
-    from report.plots import plt
-    figure, axes = plt.subplots(figsize=(8, 3), layout="constrained")
+    from report.plots import COLOURS, MOST_LINES, label_ends, plt
+    figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
+    axes.set_title("Rate of each flow", pad=16)
     drawn = {name: [(1e3 * t, 8 * (b - a) / (t - s)) for s, t, a, b in zip(timeline.time_s, timeline.time_s[1:], sent, sent[1:]) if t - s > 0.01]
-             for name, sent in list(timeline.wire_bytes.items())[:12]}
+             for name, sent in list(timeline.wire_bytes.items())[:MOST_LINES]}
     unit = html.rate_unit(max((rate for points in drawn.values() for _, rate in points), default=0))
-    for name, points in drawn.items():
-        axes.plot([t for t, _ in points], [rate / unit.bps for _, rate in points], lw=1, label=name)
+    for (name, points), colour in zip(drawn.items(), COLOURS):
+        axes.plot([t for t, _ in points], [rate / unit.bps for _, rate in points], lw=1.3, alpha=0.9, color=colour, label=name)
     for at, what in timeline.steps:
         if not what.startswith("flow "):
             axes.axvline(1e3 * at, color="0.6", lw=0.8)
             axes.annotate(what, (1e3 * at, 1), xycoords=("data", "axes fraction"), fontsize=9, color="0.4", va="top")
     # As the lab's pictures, beside which this one is.
     axes.set(xlabel="time (ms)", ylabel=f"wire rate ({unit.name})", ylim=(0, None), xlim=(0, None))
-    axes.legend(frameon=False, fontsize=9)
+    ends = [(points[-1][1] / unit.bps, name, colour) for (name, points), colour in zip(drawn.items(), COLOURS) if points]
+    label_ends(axes, ends)
     svg = io.BytesIO()
     figure.savefig(svg, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     plt.close(figure)
     return svg.getvalue()
 
 
+def breakable(name: str) -> str:
+    """A quantity, which a narrow page breaks after its words alone."""
+    return escape(name).replace("_", "_<wbr>")
+
+
+def found(value: str, word: str) -> str:
+    """The cell of a place."""
+    return f'<td class="found"><span>{escape(value)}</span><span class="{word.replace(" ", "-")}">{word}</span>'
+
+
 def page(verdict: Verdict, plots: dict[str, str]) -> bytes:
     """plots: of the run in the lab"""
-    both = len(verdict.findings) > 1
-    places = [head for place in verdict.findings for head in (PLACES[place], f"verdict {'in the lab' if place == 'lab' else 'on ports'}" if both else "verdict")]
-    heads = "".join(f"<th>{escape(head)}" for head in ("criterion", "value", "expected", *places))
-    body = "".join("<tr>" + "".join(f'<td class="{escape(cell.replace(" ", "-"))}">{escape(cell)}' if cell in WORDS else f"<td>{escape(cell)}"
-                                    for cell in row) for row in rows(verdict))
+    heads = "".join(f"<th>{escape(head)}" for head in ("criterion", "value", "expected", *(PLACES[place] for place in verdict.findings)))
+    body = "".join(f"<tr><td>{escape(name)}<td>{breakable(value)}<td>{escape(expected)}" + "".join(map(found, cells[::2], cells[1::2]))
+                   for name, value, expected, *cells in rows(verdict))
     parts = [f'<div class="wide"><table class="words"><thead><tr>{heads}</thead><tbody>{body}</tbody></table></div>']
-    parts += [f"<p>{escape(remark)}</p>" for remark in verdict.remarks]
+    if verdict.remarks:
+        remarks = "".join("<li>" + escape(FIELDS.sub("", remark)) for remark in verdict.remarks)
+        parts.append(f'<ul class="remarks">{remarks}</ul>')
     parts += [f'<p>For Wireshark: <a href="{name}">{name}</a>, {escape(what)}.</p>' for name, what in verdict.recordings.items()]
     if "lab" in verdict.findings:
         figures = "".join(f'<figure><div class="wide">{plot}</div></figure>' for plot in plots.values())
-        parts.append(f'<h2>In the lab</h2><p>The whole <a href="lab/report.html">report of the run</a>.</p>{figures}')
+        parts.append(f'<h2>In the lab</h2><p>The whole <a href="lab/report.html">report of the run</a>.</p><div class="charts">{figures}</div>')
     if verdict.timeline:
         parts.append(f"<h2>On ports</h2><figure><div class='wide'>{output.inside_page('ports', rates_on_ports(verdict.timeline))}</div></figure>")
     return document(f"{verdict.scenario}: {'pass' if verdict.holds() else 'FAIL'}", parts)
