@@ -99,6 +99,17 @@ def drawn(browser, figure):
         return n;""", figure)
 
 
+def drawn_between(browser, figure):
+    """Of those pixels the ones midway between two values that are side by side, where no mark is."""
+    return browser.run("""const f = document.querySelector(`#${arguments[0]}`), c = f.querySelector("canvas"), over = f.querySelector(".u-over");
+        const middle = (over.offsetLeft + over.offsetWidth / 2) * devicePixelRatio;
+        const d = c.getContext("2d").getImageData(Math.round(middle) - 10, 0, 20, c.height).data;
+        let n = 0;
+        for (let i = 0; i < d.length; i += 4)
+            n += d[i + 3] > 100 && Math.max(d[i], d[i + 1], d[i + 2]) - Math.min(d[i], d[i + 1], d[i + 2]) > 60;
+        return n;""", figure)
+
+
 def starts(browser):
     """The figures that have a chart of the start beside the measured window."""
     return browser.run("return [...document.querySelectorAll('#charts figure')].filter(f => f.querySelector('.chart > div:first-child canvas')).map(f => f.id)")
@@ -234,8 +245,8 @@ def check_dark(browser):
 
 
 def check_sweep(browser, out):
-    """Charts over numbers, and over words: without a line between these, fewer pixels have a colour."""
-    painted = {}
+    """Charts over numbers, and over words, between which is no line."""
+    painted, between = {}, {}
     for name, axis, values in (("numbers", "wred.Kmin+wred.Kmax", ("20KB", "80KB")), ("words", "nic.cc", ("dcqcn", "none"))):
         folder = out / name
         done = run(ROOT / "scripts" / "sweep", ROOT / "config" / "paper-sweep.ini", "--lab", path_of("lab"), "--duration", "4ms", "--seeds", "1-2",
@@ -244,10 +255,11 @@ def check_sweep(browser, out):
         check_quiet(browser, folder / "sweep.html", f"sweep over {name}")
         figures = browser.run("return [...document.querySelectorAll('#distributions figure')].map(f => f.id)")
         check(f"{name}: charts that have values", figures[:2] == ["queue", "share"], figures)
-        painted[name] = drawn(browser, "queue")
+        painted[name], between[name] = drawn(browser, "queue"), drawn_between(browser, "queue")
         rows = browser.run("return [...document.querySelectorAll('table tbody tr')].map(tr => tr.cells[0].textContent)")
         check_equal(f"{name}: a row for each run", rows[-4:], [value for value in values for _ in range(2)])
-    check("marks are drawn, and lines between numbers only", painted["numbers"] > 2 * painted["words"] > 100, painted)
+    check("marks are drawn", min(painted.values()) > 100, painted)
+    check("lines between numbers only", between["numbers"] > 20 and between["words"] == 0, between)
 
 
 def check_narrow(browser, page, what):

@@ -223,7 +223,9 @@ class Comparison:
 
         def figures(rows):
             cells = [(escape(name), escape(UNITS.get(unit, unit)), *numbers) for name, unit, *numbers in (row.cells() for row in rows)]
-            return table(heads, cells, "figures")
+            if any(unit for _, unit, *_ in cells):
+                return table(heads, cells, "figures")
+            return table((heads[0], *heads[2:]), [(name, *numbers) for name, _, *numbers in cells])
         runs = "".join(f'<tr><td><span class="run" data-run="{i}"></span> {letter}<td>{escape(name)}'
                        f"<td>{escape(run.results['scenario'])}<td>{run.results['seed']}<td>"
                        f"{seconds(run.results['duration_ns'])}<td><code>{escape(run.results['digest'])}</code>"

@@ -171,6 +171,11 @@
 			return 14 + Math.max(0, ...words.map(word => ctx.measureText(word).width));
 		}
 
+		/* Of the axis, for its longest number, beside which its label is. */
+		yRoom(u, values) {
+			return Math.max(56, 22 + 7.5 * Math.max(0, ...(values ?? []).map(v => v.length)));
+		}
+
 		options(series) {
 			const steps = this.spec.steps ? uPlot.paths.stepped({ align: this.overTime ? -1 : 1 }) : undefined;
 			const line = { stroke: css("--faint"), width: 1 };
@@ -186,7 +191,7 @@
 					x: { time: false, distr: log ? 3 : 1, range: (u, low, high) => ticks ? [-0.4, ticks.length - 0.6] : [begin(low), high] },
 					y: { range: (u, low, high) => [0, this.top(high)] },
 				},
-				axes: [{ label: this.overTime ? "time (ms)" : unit, size: 36, ...axis, ...this.tickOptions(), ...log ? { filter: decades } : {} }, { label: this.spec.unit, size: 56, ...axis }],
+				axes: [{ label: this.overTime ? "time (ms)" : unit, size: 36, ...axis, ...this.tickOptions(), ...log ? { filter: decades } : {} }, { label: this.spec.unit, size: this.yRoom, ...axis }],
 				series: [{ label: unit, value: (u, v) => ticks ? ticks[Math.round(v)] ?? "–" : short(v) }, ...series.map(s => ({
 					label: s.label, value: (u, v) => short(v), width: s.model ? 1.5 : 1.25, points: this.points(s), spanGaps: true,
 					stroke: inInk(s) ? css("--ink") : hue(s.colour), alpha: s.run !== undefined && series.length > 4 ? 0.7 : 1,  // of many, what is below is seen

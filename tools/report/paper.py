@@ -60,7 +60,8 @@ def draw_lines(axes):
     for line in shown:
         axes.axhline(line["at"], color="0.45", ls=(0, (4, 2)), lw=0.6, zorder=1)
         axes.annotate(line["label"], (1, line["at"]), (-2, 1), xycoords=axes.get_yaxis_transform(), textcoords="offset points",
-                      ha="right", va="bottom", color="0.35", fontsize=SETTINGS["font_size"] - 1)
+                      ha="right", va="bottom", color="0.35", fontsize=SETTINGS["font_size"] - 1,
+                      bbox={"facecolor": "white", "alpha": 0.85, "lw": 0, "pad": 0.6})  # curves are below
     if SETTINGS["log_y"]:
         axes.set_yscale("log")
         label_decades(axes.yaxis, *axes.get_ylim())
@@ -70,10 +71,10 @@ def draw_lines(axes):
 
 
 def draw_legend(figure, axes, n):
-    """Above the axes, in as many columns as fit."""
+    """Above the axes, in as many columns as fit, of one height as far as possible."""
     figure.draw_without_rendering()  # places the axes
     room = figure.bbox.x1 - axes.bbox.x0
-    for columns in range(n, 0, -1):
+    for columns in sorted({-(-n // rows) for rows in range(1, n + 1)}, reverse=True):
         legend = axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False, borderaxespad=0.2, handlelength=1.6,
                              columnspacing=1.2, fontsize=SETTINGS["font_size"] - 0.5)
         if legend.get_window_extent().width <= room:
