@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The figures of a report. Each function takes a Run and returns a matplotlib figure."""
+from collections.abc import Sequence
+from typing import Any
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -69,7 +72,7 @@ def spread(wanted, gap, lowest):
     return result
 
 
-def label_ends(axes, labels):
+def label_ends(axes: Any, labels: Sequence[tuple[float, str, str]]) -> None:
     """Write (y, text, colour) beside the right end of the lines, without overlap."""
     low, high = axes.get_ylim()
     height = axes.figure.get_figheight() * axes.get_gridspec().get_geometry()[0] ** -1 * 0.72
