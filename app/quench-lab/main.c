@@ -40,7 +40,10 @@
  */
 #define EAL_MEGABYTES 256u
 #define EAL_MEGABYTES_PER_SWITCH 2u
-/* 16 are enough for a small fabric. EAL clears its table of pages, of which fewer are faster. */
+/*
+ * 16 are enough for a small fabric without routes of its file. EAL clears its table of pages, of
+ * which fewer are faster.
+ */
 #define EAL_MEGABYTES_SMALL 64u
 #define SMALL_HOSTS 64u
 #define SMALL_SWITCHES 8u
@@ -64,7 +67,7 @@ start_eal(const struct scenario *s)
 {
 	const struct topology *t = s->topology;
 	bool small = t->n_hosts <= SMALL_HOSTS && t->n_switches <= SMALL_SWITCHES &&
-		     s->n_static_routes == 0;
+		     s->n_static_routes == 0 && s->sw.tables.n_routes == 0;
 	cpu_set_t cpus;
 	bool has_cpus = sched_getaffinity(0, sizeof(cpus), &cpus) == 0;
 	char megabytes[16], lcores[32];

@@ -314,6 +314,11 @@ def many_routes(program, folder):
         r = results(program, path)
         expect(all(f["messages_completed"] == 1 for f in r["flows"]) and r["drops"] == [], f"IPv{version}: messages are missing, {r['drops']}")
         expect(r["packet_hops"] == 4 * r["frames"] == 4 * 88, f"IPv{version}: {r['packet_hops']} hops of {r['frames']} frames")
+    # Two bridges whose router has more routes of IPv6 than a small table of them holds.
+    rest = "[router]\nrouter_mac = 02:00:00:02:00:00\n" + section("interface", "vlan 1", ip6="fd50::1/64") + flow("f", 1, 2, message_bytes="1KB", messages=1)
+    rest += "[switch]\nvlan_filtering = on\n" + "".join(section("route", f"fd60:{i:x}::/64", nexthop="fd50::2") for i in range(1100))
+    r = results(program, scenario(folder, {"topology": "dumbbell", "forwarding": "l2", "hosts": 4}, rest))
+    expect(r["flows"][0]["messages_completed"] == 1, f"1,100 routes: {r['flows'][0]}")
 
 
 def high_ports(program, folder):

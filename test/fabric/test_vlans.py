@@ -157,6 +157,10 @@ def refused(program, folder):
          "[interface vlan 10] ip = 10.0.10.1/30: expected a subnet with an address for each host: there is none for h2"),
         ({}, FILTER + ROUTER + "neighbor_entries = 16\n" + "".join(section("neighbor", f"10.0.10.{i}", mac="02:00:00:00:01:00") for i in range(100, 111)) +
          TEN + TWENTY + links("h1-h3 s1", "h4-h6 s1") + one, "[router] neighbor_entries = 16: expected 17 at least"),
+        # A next hop of three routes is one neighbour.
+        ({}, FILTER + ROUTER + "neighbor_entries = 16\n" + "".join(section("neighbor", f"10.0.10.{i}", mac="02:00:00:00:01:00") for i in range(100, 110)) +
+         "".join(section("route", f"10.9.{i}.0/24", nexthop="10.0.10.120") for i in range(3)) + TEN + TWENTY + links("h1-h3 s1", "h4-h6 s1") + one,
+         "[router] neighbor_entries = 16: expected 17 at least"),
         ({}, FILTER + TEN + TWENTY + links("h1-h3 s1", "h4-h6 s1") + one, "[interface vlan 10]: expected a router_mac in [router]"),
         ({}, vlans + section("event", "e", at_ns="1ms", action="set", set="interface vlan 10.ip=10.0.11.1/24") + one,
          "[event e] set: [interface]: cannot change while the program runs: it defines the address of h1"),

@@ -144,6 +144,8 @@ access(const char *path, int mode)
 	if (!starts || strncmp(path, nodes, strlen(nodes)) != 0)
 		return faccessat(AT_FDCWD, path, mode, 0);
 	cpu = strrchr(path, '/');
+	if (strncmp(cpu, "/cpu", 4) != 0 || cpu[4] < '0' || cpu[4] > '9')
+		return faccessat(AT_FDCWD, path, mode, 0);
 	if (strlen(cpu) < sizeof(asked) && strcmp(cpu, asked) != 0) {
 		snprintf(whole, sizeof(whole), "/sys/devices/system/cpu%s", cpu);
 		has_cpu = faccessat(AT_FDCWD, whole, F_OK, 0) == 0;

@@ -7,6 +7,7 @@
  * as a static neighbour, so that no frame waits for ARP.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,22 +123,15 @@ place_bridged(struct scenario *s, struct scenario_fault *fault)
 static int
 check_neighbor_entries(const struct scenario *s, struct scenario_fault *fault)
 {
-	const struct sw_tables *t = &s->sw.tables;
-	struct field_ip hops[SW_MAX_NEXTHOPS];
-	uint32_t n = t->n_neighbors, hosts = 0;
+	uint64_t n = sw_tables_neighbors(&s->sw.tables), hosts = 0;
 	char expected[96];
 
 	for (uint32_t i = 0; i < s->topology->n_hosts; i++)
 		hosts += s->hosts[i].routed;
-	for (uint32_t i = 0; i < t->n_routes; i++) {
-		int n_hops = sw_nexthops_parse(t->routes[i].nexthop, hops);
-
-		n += n_hops > 0 ? (uint32_t)n_hops : 0;
-	}
 	if (hosts == 0 || n + hosts <= s->sw.router.neighbor_entries)
 		return 0;
 	snprintf(expected, sizeof(expected),
-		 "%u at least, one for each host, next hop and [neighbor]", n + hosts);
+		 "%" PRIu64 " at least, one for each host, next hop and [neighbor]", n + hosts);
 	return scenario_refuse(fault, "router", "", "neighbor_entries", expected);
 }
 

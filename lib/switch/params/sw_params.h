@@ -227,6 +227,12 @@ const char *sw_shards_fault(const struct sw_params *params);
 int sw_params_check(const struct sw_params *params, char *why, unsigned int why_size);
 
 /**
+ * Number of neighbours that [neighbor] and the next hops of routes name, each address once.
+ * @return it, or NEIGH_NONE (UINT32_MAX): out of memory.
+ */
+uint32_t sw_tables_neighbors(const struct sw_tables *tables);
+
+/**
  * Check the tables against the rest of params.
  *
  * @param why  On failure "SECTION: KEY: expected ...".

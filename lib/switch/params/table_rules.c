@@ -138,9 +138,8 @@ refuse(const char *word, const char *name, const char *fault, char *why, unsigne
 	return fault == NULL ? 0 : params_refuse(why, why_size, "%s %s: %s", word, name, fault);
 }
 
-/* Number of neighbours that the tables name, each address once; NEIGH_NONE: no memory. */
-static uint32_t
-count_neighbors(const struct sw_tables *t)
+uint32_t
+sw_tables_neighbors(const struct sw_tables *t)
 {
 	struct neigh_table *set = neigh_table_create(&(struct neigh_params){0});
 	int64_t rc = set == NULL ? -ENOMEM : 0;
@@ -178,7 +177,7 @@ check_capacity(const struct sw_params *params, char *why, unsigned int why_size)
 			t->n_static_macs);
 	if (most <= params->router.neighbor_entries)
 		return 0;
-	n = count_neighbors(t);
+	n = sw_tables_neighbors(t);
 	if (n <= params->router.neighbor_entries)
 		return 0;
 	return params_refuse(
