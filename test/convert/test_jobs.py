@@ -318,7 +318,7 @@ class Nccl(Case):
 
     def test_a_job_that_is_too_large_is_refused_before_it_is_made(self):
         path = self.graph(range(8), range(8))
-        self.refuses("--set nodes=513: expected a whole number from 1 to 512", path, "nodes=513")
+        self.refuses("--set nodes=8193: expected a whole number from 1 to 8192", path, "nodes=8193")
         # 4 n (n - 1) operations in each channel.
         self.refuses("in: all_reduce of 4096 ranks has 134184960 operations in 2 channels: expected at most 1000000 operations of a rank, and 10000000 of all", path, "nodes=512")
         self.refuses("in: all_gather of 4096 ranks has 67092480 operations in 2 channels", path, "nodes=512", "collective=all_gather")

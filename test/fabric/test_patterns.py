@@ -560,7 +560,7 @@ def trace_lines(program, folder):
     expect(pairs(r) == [(1, 2)] * 3 and [f["messages_completed"] for f in r["flows"]] == [1] * 3, f"{pairs(r)}")
     host, whole = "expected a host's number such as 3 or h3", "expected a whole number"
     for line, words in (("T1/1 T1/2 999999 0", f"src = T1/1: {host}"), ("1 T1/2 999999 0", f"dst = T1/2: {host}"),
-                        ("0 2 9 0", f"src = 0: {host}"), ("1 h 9 0", f"dst = h: {host}"), ("1 65536 9 0", f"dst = 65536: {host}"),
+                        ("0 2 9 0", f"src = 0: {host}"), ("1 h 9 0", f"dst = h: {host}"), ("1 65537 9 0", f"dst = 65537: {host}"),
                         ("1 2 1KB 0", f"bytes = 1KB: {whole}"), ("1 2 1125899906842625 0", f"bytes = 1125899906842625: {whole} up to 2^50"),
                         ("1 2 9 -1", f"start_ns = -1: {whole} of ns"), ("1 2 9 1e3", "start_ns = 1e3:"), ("1 2 9", "start_ns = : "),
                         ("1 2 9 99999999999999999999", "start_ns = 99999999999999999999:"), ("1 2 9 0 x", "after = x:"),
