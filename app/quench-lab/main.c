@@ -32,6 +32,7 @@
 #include "quench-lab/lab_opts.h"
 #include "quench-lab/output/output.h"
 #include "quench-lab/progress.h"
+#include "quench-lab/ranks/lab_ranks.h"
 #include "quench-lab/recording/recording.h"
 
 /*
@@ -105,6 +106,17 @@ start_eal(const struct scenario *s)
 	return 0;
 }
 
+/* This process is one of several; NULL: it is alone. */
+static struct ranks *ranks;
+/* All ranks have ended the run, or given it up together: none waits for another. */
+static bool ranks_ended;
+
+static bool
+is_first(void)
+{
+	return ranks == NULL || ranks->self == 0;
+}
+
 struct run_context {
 	struct lab_run *run;
 	struct output_csv *csv;        /* NULL: none */
@@ -160,6 +172,8 @@ on_event(void *arg, const struct event_params *e, uint64_t now_ns)
 {
 	struct run_context *ctx = arg;
 
+	if (!is_first())
+		return;
 	if (e->action == EVENT_SET) {
 		lab_explain_set(ctx->explain, e, now_ns);
 		return;
@@ -200,7 +214,29 @@ threads_of(const struct lab_opts *o, const struct scenario *s)
 {
 	if (o->explains == LAB_EXPLAINS_FLOW || o->explains == LAB_EXPLAINS_JOB)
 		return 1;
+	/* Ranks are started one for each core, or with a number of threads. */
+	if (ranks != NULL && o->threads == 0)
+		return 1;
 	return o->threads > 0 ? o->threads : net_threads_that_pay(s);
+}
+
+/* All ranks: how the work was divided, and what crossed, in a line of rank 0. */
+static void
+say_ranks(const struct lab_opts *o, const struct lab_run *run)
+{
+	const struct ranks_counts counts = ranks->counts;
+	const struct fabric_stats stats = fabric_stats(net_fabric(run->net));
+	uint64_t most = UINT64_MAX - ranks_min(ranks, UINT64_MAX - stats.calls);
+	uint64_t calls = ranks_sum(ranks, stats.calls), bytes = ranks_sum(ranks, counts.bytes);
+	uint64_t messages = ranks_sum(ranks, counts.messages);
+	double windows = (double)(stats.windows > 0 ? stats.windows : 1);
+
+	if (!is_first() || o->quiet)
+		return;
+	say("%u ranks: %" PRIu64 " windows, with %.1f messages and %.0f bytes each; the rank with "
+	    "the most work had %.0f %% of all",
+	    ranks->n, stats.windows, (double)messages / windows, (double)bytes / windows,
+	    calls > 0 ? 100.0 * (double)most / (double)calls : 0);
 }
 
 static int
@@ -213,7 +249,7 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 		.csv = csv,
 		.recordings = recordings,
 		.explain = explain,
-		.progress = {.enabled = !o->no_progress && isatty(STDERR_FILENO),
+		.progress = {.enabled = is_first() && !o->no_progress && isatty(STDERR_FILENO),
 			     .started_s = progress_clock()},
 	};
 	bool whole;
@@ -227,12 +263,15 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 		probe_on_messages(probe, on_messages, &ctx);
 	errno = 0;
 	whole = probe_run(probe, on_sample, on_progress, on_event, &ctx);
-	error = errno;
+	error = whole ? 0 : errno;
+	ranks_ended = error == 0;
 	run->wall_seconds = progress_clock() - ctx.progress.started_s;
 	if (!whole) {
 		if (ctx.progress.enabled)
 			fputc('\n', stderr);
-		if (stop_asked)
+		if (!is_first())
+			; /* rank 0 says it */
+		else if (stop_asked || (ranks != NULL && error == 0))
 			say_error("stopped by a signal: no results are written");
 		else if (error == EAGAIN)
 			say_error(
@@ -243,7 +282,9 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 		probe_destroy(probe);
 		return APP_FAILED;
 	}
-	if (probe_result(probe, &run->result) < 0) {
+	if (ranks != NULL)
+		say_ranks(o, run);
+	if (is_first() && probe_result(probe, &run->result) < 0) {
 		say_error("no memory");
 		probe_destroy(probe);
 		return APP_FAILED;
@@ -304,6 +345,11 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 	struct output_csv csv;
 	int rc = APP_DONE;
 
+	if (!is_first()) {
+		rc = run_probe(o, run, NULL, NULL, NULL);
+		dumps_free(&run->dumps, run->net);
+		return rc;
+	}
 	if (o->out_dir != NULL) {
 		if (make_out_dir(o) < 0)
 			return APP_FAILED;
@@ -452,6 +498,8 @@ run_once(const struct lab_opts *o, struct lab_run *run)
 		say_error("%s", why);
 	} else if (record_jobs(o, run) < 0) {
 		say_error("no memory");
+	} else if (ranks != NULL && net_set_ranks(run->net, ranks, why, sizeof(why)) < 0) {
+		say_error("%s", why);
 	} else {
 		fabric_share_by(net_fabric(run->net), rte_rdtsc);
 		rc = run_net(o, run);
@@ -605,6 +653,24 @@ set_keys(struct config *cfg, const struct lab_opts *o, struct config_error *err)
 	return 0;
 }
 
+/* Is it what several ranks can run? Otherwise an error line names the option or key. */
+static bool
+suits_ranks(const struct lab_opts *o, const struct scenario *s)
+{
+	const char *what = NULL;
+
+	if (o->explains == LAB_EXPLAINS_FLOW || o->explains == LAB_EXPLAINS_JOB)
+		what = "--explain of a flow or a job";
+	else if (o->alone)
+		what = "--alone";
+	else if (s->n_records > 0)
+		what = "[record NAME]";
+	if (what != NULL && is_first())
+		say_error("%s: %s: not with several ranks; expected a run of one process",
+			  o->scenario, what);
+	return what == NULL;
+}
+
 /* @return the exit code */
 static int
 print_goal(const struct scenario *s, const char *name)
@@ -634,15 +700,24 @@ main(int argc, char **argv)
 	rc = lab_opts_parse(argc, argv, &o);
 	if (rc >= 0)
 		return say_end(rc);
+	if (!o.check_config && !o.fluid && o.goal == NULL) {
+		rc = lab_ranks_open(&ranks);
+		if (rc != APP_DONE)
+			return say_end(rc);
+	}
 	cfg = open_scenario(&o, &err);
 	if (cfg == NULL || set_keys(cfg, &o, &err) < 0 ||
 	    scenario_read(cfg, &o.override, &s, &err) < 0) {
-		say_error("%s", err.text);
+		if (is_first())
+			say_error("%s", err.text);
 		config_close(cfg);
+		lab_ranks_close(ranks, false);
 		return APP_BAD_USAGE;
 	}
-	say_doubts(cfg);
-	scenario_warn(cfg, &s);
+	if (is_first()) {
+		say_doubts(cfg);
+		scenario_warn(cfg, &s);
+	}
 	if (o.goal != NULL) {
 		rc = print_goal(&s, o.goal);
 	} else if (o.check_config) {
@@ -650,10 +725,15 @@ main(int argc, char **argv)
 		scenario_print_headroom(stdout, &s);
 		scenario_print_addresses(stdout, &s);
 		rc = APP_DONE;
+	} else if (ranks != NULL && !suits_ranks(&o, &s)) {
+		rc = APP_BAD_USAGE;
+		ranks_ended = true;
 	} else {
-		warn_unrecorded(&o, &s);
+		if (is_first())
+			warn_unrecorded(&o, &s);
 		rc = run_scenario(&o, cfg, &s);
 	}
+	lab_ranks_close(ranks, rc != APP_DONE && !ranks_ended);
 	config_close(cfg);
 	scenario_free(&s);
 	return say_end(rc);

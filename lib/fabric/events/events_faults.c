@@ -31,6 +31,8 @@ poke(struct events *ev, uint32_t node, uint64_t now_ns)
 static void
 notify(struct events *ev, struct topology_end at, bool up, uint64_t now_ns)
 {
+	if (!net_owns(ev->net, at.node))
+		return;
 	if (topology_is_switch(net_scenario(ev->net)->topology, at.node))
 		sw_set_link(events_switch(ev, at.node), at.port, up, now_ns);
 	else
@@ -69,7 +71,7 @@ restart(struct events *ev, uint32_t sw, bool on, uint64_t now_ns)
 	const struct topology *t = net_scenario(ev->net)->topology;
 	int rc = 0;
 
-	if (on)
+	if (on && net_owns(ev->net, sw))
 		sw_restart(events_switch(ev, sw), now_ns);
 	for (uint16_t port = 0; rc == 0 && port < t->switches[sw].n_ports; port++) {
 		uint32_t link = t->switches[sw].link[port];
@@ -147,9 +149,12 @@ events_fault(struct events *ev, const struct event_params *e, bool on, uint64_t 
 	case EVENT_SWITCH_RESTART:
 		return restart(ev, e->at.node, on, now_ns);
 	case EVENT_PAUSE_STORM:
-		nic_set_pause_storm(host_at(ev, e->at.node), on, now_ns);
+		if (net_owns(ev->net, e->at.node))
+			nic_set_pause_storm(host_at(ev, e->at.node), on, now_ns);
 		break;
 	case EVENT_SLOW_RECEIVER:
+		if (!net_owns(ev->net, e->at.node))
+			break;
 		nic_set_drain_rate(host_at(ev, e->at.node),
 				   on ? e->drain_rate_bps
 				      : net_drain_rate(s, e->at.node - s->topology->n_switches + 1),

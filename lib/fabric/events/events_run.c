@@ -79,7 +79,7 @@ clear_watermarks(struct events *ev, const struct event_params *e, uint64_t now_n
 	const struct topology *t = net_scenario(ev->net)->topology;
 
 	for (uint32_t i = 0; i < t->n_switches; i++)
-		if (e->everywhere || e->at.node == i)
+		if ((e->everywhere || e->at.node == i) && net_owns(ev->net, i))
 			clear_watermarks_of(events_switch(ev, i), now_ns);
 }
 
@@ -143,6 +143,9 @@ set_state(struct events *ev, const struct event_params *e, bool on, uint64_t now
 {
 	struct node *sw;
 
+	if ((e->action == EVENT_TX_DISABLE || e->action == EVENT_PFC_DELAY) &&
+	    !net_owns(ev->net, e->at.node))
+		return 0;
 	switch (e->action) {
 	case EVENT_SET:
 		if (ev->report != NULL)
@@ -210,6 +213,8 @@ run_item(struct events *ev, const struct event_params *e, struct item *item)
 	item->next_ns = NEVER_NS;
 	if (e->action == EVENT_CLEAR_WATERMARKS)
 		clear_watermarks(ev, e, now_ns);
+	else if (net_gather(ev->net, true) < 0)
+		return -ENOMEM;
 	else if (ev->report != NULL)
 		ev->report(ev->arg, e, now_ns);
 	return 0;

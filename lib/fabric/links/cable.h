@@ -90,6 +90,12 @@ struct cable_stats {
 	uint64_t corrupt_no_mbuf; /* not corrupted, because no mbuf was free for the copy */
 };
 
+/* What one rank has counted of a direction. */
+struct cable_counts {
+	uint64_t drops[CABLE_DROP_REASONS];
+	struct cable_stats stats;
+};
+
 /*
  * State of one direction. The sender's thread calls cable_send(), the receiver's cable_queue() and
  * cable_arrive(); each has its own random numbers, so that their order in time does not matter.

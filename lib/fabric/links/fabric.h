@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "fabric/links/cable.h"
+#include "fabric/ranks/ranks.h"
 #include "node/node.h"
 
 #define FABRIC_MAX_THREADS 64u
@@ -81,6 +82,35 @@ void fabric_destroy(struct fabric *f);
  * @param clock_cycles  A clock of a few GHz, such as the TSC.
  */
 void fabric_share_by(struct fabric *f, uint64_t (*clock_cycles)(void));
+
+/* How frames cross between ranks. */
+struct fabric_carrier {
+	/* Append a frame to what goes to another rank, and free it. */
+	void (*pack)(void *arg, struct rte_mbuf *m, struct rank_bytes *to);
+	/* The next frame of another rank; NULL: no memory, or no frame. */
+	struct rte_mbuf *(*unpack)(void *arg, struct rank_reader *from);
+	void *arg;
+};
+
+/**
+ * Before the first run: divide the nodes among ranks, which all build the same fabric and make the
+ * same calls. Calls that act on a node of another rank have no effect here.
+ * @param ranks  Must outlive the fabric.
+ * @return       0 or -ENOMEM.
+ */
+int fabric_set_ranks(struct fabric *f, struct ranks *ranks, const struct fabric_carrier *carrier);
+
+/** After the first run: does this rank run the node? */
+bool fabric_owns(const struct fabric *f, uint32_t node);
+
+/** The rank that runs the node, after the first run; 0 without ranks. */
+uint32_t fabric_rank_of(const struct fabric *f, uint32_t node);
+
+/**
+ * With ranks: let rank 0 know what the others have counted of frames and cables, for
+ * fabric_stats(), fabric_cable_drops() and fabric_cable_stats(). @return 0, -ENOMEM, -EIO.
+ */
+int fabric_gather(struct fabric *f);
 
 /** Add a node before the first run. @return its number, or -ENOSPC, -ENOMEM. */
 int fabric_add_node(struct fabric *f, struct node *node);
@@ -157,13 +187,13 @@ struct cable_stats fabric_cable_stats(const struct fabric *f, struct fabric_end 
 
 /**
  * Run all events up to and including until_ns, which never decreases. The clock then is until_ns.
- * @return 0, -ENOMEM: a frame in flight was lost, and later results are invalid; in the first run
- *         also -EAGAIN: no thread can be started.
+ * @return 0, -ENOMEM: a frame in flight was lost, here or at another rank, and later results are
+ *         invalid; in the first run also -EAGAIN: no thread can be started.
  */
 int fabric_run(struct fabric *f, uint64_t until_ns);
 
 /** Time before which no node acts, unless its driver changes something; NEVER_NS: none does. */
-uint64_t fabric_next_ns(const struct fabric *f);
+uint64_t fabric_next_ns(struct fabric *f);
 
 struct fabric_stats fabric_stats(const struct fabric *f);
 

@@ -7,6 +7,7 @@
 
 #include "base/numbers/fixed.h"
 #include "fabric/links/fabric_parts.h"
+#include "fabric/links/fabric_ranks.h"
 #include "fabric/links/team.h"
 
 struct fabric *
@@ -18,7 +19,7 @@ fabric_create(uint32_t max_nodes, uint32_t max_links, uint32_t threads, uint64_t
 		return NULL;
 	f->max_nodes = max_nodes;
 	f->max_ends = 2 * max_links;
-	f->n_parts = threads;
+	f->n_parts = f->wanted_threads = threads;
 	f->seed = seed;
 	f->lookahead_ns = NEVER_NS;
 	f->nodes = aligned_alloc(RTE_CACHE_LINE_SIZE, max_nodes * sizeof(*f->nodes));
@@ -45,6 +46,7 @@ fabric_destroy(struct fabric *f)
 		return;
 	team_destroy(f->team);
 	parts_destroy(f);
+	abroad_free(f);
 	for (uint32_t i = 0; i < f->n_ends; i++) {
 		struct direction *d = &f->directions[i];
 
@@ -171,7 +173,7 @@ ensure_cable(struct fabric *f, uint32_t end)
 {
 	struct direction *d = &f->directions[end];
 
-	parts_collect(f);
+	fabric_collect(f);
 	if (d->cable != NULL)
 		return 0;
 	d->cable = malloc(sizeof(*d->cable));
@@ -295,13 +297,23 @@ fabric_tap(struct fabric *f, struct fabric_end at, struct cable_tap sent, struct
 	return 0;
 }
 
+/* What other ranks have counted of the direction to this end; NULL: nothing. */
+static const struct cable_counts *
+far_counts(const struct fabric *f, uint32_t end)
+{
+	return end == NO_END || f->abroad == NULL || f->abroad->cables == NULL
+		       ? NULL
+		       : &f->abroad->cables[peer_of(end)];
+}
+
 uint64_t
 fabric_cable_drops(const struct fabric *f, struct fabric_end at, enum cable_drop why)
 {
 	uint32_t end = end_of(f, at);
 	const struct cable *cable = end == NO_END ? NULL : f->directions[peer_of(end)].cable;
+	const struct cable_counts *far = far_counts(f, end);
 
-	return cable == NULL ? 0 : cable->drops[why];
+	return (cable == NULL ? 0 : cable->drops[why]) + (far == NULL ? 0 : far->drops[why]);
 }
 
 struct cable_stats
@@ -309,8 +321,15 @@ fabric_cable_stats(const struct fabric *f, struct fabric_end at)
 {
 	uint32_t end = end_of(f, at);
 	const struct cable *cable = end == NO_END ? NULL : f->directions[peer_of(end)].cable;
+	const struct cable_counts *far = far_counts(f, end);
+	struct cable_stats sum = cable == NULL ? (struct cable_stats){0} : cable->stats;
 
-	return cable == NULL ? (struct cable_stats){0} : cable->stats;
+	if (far == NULL)
+		return sum;
+	sum.corrupted += far->stats.corrupted;
+	sum.reordered += far->stats.reordered;
+	sum.corrupt_no_mbuf += far->stats.corrupt_no_mbuf;
+	return sum;
 }
 
 int
@@ -322,6 +341,10 @@ fabric_inject(struct fabric *f, struct fabric_end at, struct rte_mbuf *m, uint64
 	assert(f->started);
 	if (end == NO_END)
 		return -EINVAL;
+	if (!fabric_owns(f, at.node)) {
+		rte_pktmbuf_free(m);
+		return 0;
+	}
 	e = &f->ends[end];
 	e->injected_ns = max_u64(now_ns, e->injected_ns) +
 			 serialization_ns(wire_bytes(m->pkt_len), e->link.rate_bps);
@@ -345,6 +368,10 @@ fabric_stats(const struct fabric *f)
 	for (uint32_t i = 0; f->started && i < f->n_parts; i++) {
 		sum.packet_hops += f->parts[i].packet_hops;
 		sum.hop_bytes += f->parts[i].hop_bytes;
+	}
+	if (f->abroad != NULL) {
+		sum.packet_hops += f->abroad->packet_hops;
+		sum.hop_bytes += f->abroad->hop_bytes;
 	}
 	for (uint32_t i = 0; i < f->n_ends; i++)
 		sum.digest = mix(sum.digest, f->directions[i].digest);

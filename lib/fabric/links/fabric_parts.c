@@ -75,7 +75,7 @@ part_collect(struct fabric *f, struct part *p, uint64_t window)
 void
 parts_collect(struct fabric *f)
 {
-	for (uint32_t i = 0; f->started && i < f->n_parts; i++)
+	for (uint32_t i = 0; i < f->n_parts; i++)
 		part_collect(f, &f->parts[i], f->windows);
 }
 
@@ -144,10 +144,11 @@ two_sides(struct fabric *f, uint32_t *list)
 	return true;
 }
 
-/* Can each side be divided into parts of equal work? */
+/* Can each side be divided into parts of equal work? The answer is the same at all ranks. */
 static bool
 sides_divide(const struct fabric *f)
 {
+	uint32_t n_parts = f->abroad == NULL ? f->n_parts : ranks_of(f) * f->wanted_threads;
 	uint64_t heaviest[MAX_SIDES] = {0}, sum[MAX_SIDES] = {0};
 
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
@@ -157,7 +158,7 @@ sides_divide(const struct fabric *f)
 		heaviest[slot->side] = max_u64(heaviest[slot->side], weight);
 		sum[slot->side] += weight;
 	}
-	return heaviest[0] * f->n_parts <= sum[0] && heaviest[1] * f->n_parts <= sum[1];
+	return n_parts == 1 || (heaviest[0] * n_parts <= sum[0] && heaviest[1] * n_parts <= sum[1]);
 }
 
 /* @return false: no memory. */
@@ -168,7 +169,7 @@ choose_sides(struct fabric *f)
 
 	if (list == NULL)
 		return false;
-	f->n_sides = two_sides(f, list) && (f->n_parts == 1 || sides_divide(f)) ? 2 : 1;
+	f->n_sides = two_sides(f, list) && sides_divide(f) ? 2 : 1;
 	free(list);
 	for (uint32_t i = 0; f->n_sides == 1 && i < f->n_nodes; i++)
 		f->nodes[i].side = 0;
@@ -208,11 +209,12 @@ by_weight(const void *a, const void *b)
 }
 
 /*
- * Set the weights of all groups, whose index is that of their first node or switch.
+ * Set the weights of all groups, whose index is that of their first node or switch, of the nodes
+ * that are now in parts [0, among).
  * @return the weight of the heaviest group.
  */
 static uint64_t
-weigh(const struct fabric *f, struct group *groups, bool whole)
+weigh(const struct fabric *f, struct group *groups, uint32_t among, bool whole)
 {
 	uint64_t heaviest = 0;
 
@@ -221,6 +223,8 @@ weigh(const struct fabric *f, struct group *groups, bool whole)
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		struct group *g = &groups[whole ? group_of(f, i) : i];
 
+		if (f->nodes[i].part >= among)
+			continue;
 		g->weight[f->nodes[i].side] += weight_of(f, &f->nodes[i]);
 		heaviest = max_u64(heaviest, weight_of_group(g));
 	}
@@ -228,24 +232,23 @@ weigh(const struct fabric *f, struct group *groups, bool whole)
 }
 
 static uint64_t
-total_weight(const struct fabric *f)
+total_weight(const struct group *groups, uint32_t n)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < f->n_nodes; i++)
-		sum += weight_of(f, &f->nodes[i]);
+	for (uint32_t i = 0; i < n; i++)
+		sum += weight_of_group(&groups[i]);
 	return sum;
 }
 
 /* The part that is lightest on the sides where the group is heavy; of equal ones, the lightest. */
 static uint32_t
-lightest_for(const struct fabric *f, const struct group *g,
-	     uint64_t loads[FABRIC_MAX_THREADS][MAX_SIDES])
+lightest_for(uint32_t n_parts, const struct group *g, uint64_t loads[FABRIC_MAX_THREADS][MAX_SIDES])
 {
 	unsigned __int128 least = 0;
 	uint32_t best = 0;
 
-	for (uint32_t k = 0; k < f->n_parts; k++) {
+	for (uint32_t k = 0; k < n_parts; k++) {
 		const uint64_t *load = loads[k];
 		unsigned __int128 there = (unsigned __int128)load[0] * g->weight[0] +
 					  (unsigned __int128)load[1] * g->weight[1];
@@ -259,9 +262,12 @@ lightest_for(const struct fabric *f, const struct group *g,
 	return best;
 }
 
-/* The heaviest group that is left goes to the lightest part. @return false: no memory. */
+/*
+ * Divide the nodes that are now in parts [0, among) into n parts: the heaviest group that is left
+ * goes to the lightest part. @return false: no memory.
+ */
 static bool
-choose_parts(struct fabric *f)
+choose_parts(struct fabric *f, uint32_t among, uint32_t n)
 {
 	struct group *groups = malloc(f->n_nodes * sizeof(*groups));
 	uint32_t *part = malloc(f->n_nodes * sizeof(*part));
@@ -273,23 +279,40 @@ choose_parts(struct fabric *f)
 		free(part);
 		return false;
 	}
-	if (weigh(f, groups, true) * GROUPS_OF_A_PART * f->n_parts > total_weight(f)) {
+	if (weigh(f, groups, among, true) * GROUPS_OF_A_PART * n >
+	    total_weight(groups, f->n_nodes)) {
 		whole = false;
-		weigh(f, groups, false);
+		weigh(f, groups, among, false);
 	}
 	qsort(groups, f->n_nodes, sizeof(*groups), by_weight);
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		uint32_t lightest = lightest_for(f, &groups[i], loads);
+		uint32_t lightest = lightest_for(n, &groups[i], loads);
 
 		for (uint32_t s = 0; s < MAX_SIDES; s++)
 			loads[lightest][s] += groups[i].weight[s];
 		part[groups[i].index] = lightest;
 	}
 	for (uint32_t i = 0; i < f->n_nodes; i++)
-		f->nodes[i].part = part[whole ? group_of(f, i) : i];
+		if (f->nodes[i].part < among)
+			f->nodes[i].part = part[whole ? group_of(f, i) : i];
 	free(groups);
 	free(part);
 	return true;
+}
+
+/* Divide the nodes among the ranks, and those of this one into parts. @return false: no memory. */
+static bool
+choose_ranks_and_parts(struct fabric *f)
+{
+	uint32_t n_ranks = ranks_of(f), self = f->abroad == NULL ? 0 : f->abroad->ranks->self;
+
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		f->nodes[i].part = 0;
+	if (n_ranks > 1 && !choose_parts(f, 1, n_ranks))
+		return false;
+	for (uint32_t i = 0; n_ranks > 1 && i < f->n_nodes; i++)
+		f->nodes[i].part = f->nodes[i].part == self ? 0 : f->n_parts + f->nodes[i].part;
+	return choose_parts(f, f->n_parts, f->n_parts);
 }
 
 /* ---- building the parts ---- */
@@ -301,8 +324,8 @@ open_part(const struct fabric *f, struct part *p, uint32_t index)
 
 	p->index = index;
 	p->due = calloc(f->n_nodes + 1, sizeof(*p->due));
-	p->out[0] = calloc(f->n_parts, sizeof(*p->out[0]));
-	p->out[1] = calloc(f->n_parts, sizeof(*p->out[1]));
+	p->out[0] = calloc(f->n_parts + ranks_of(f), sizeof(*p->out[0]));
+	p->out[1] = calloc(f->n_parts + ranks_of(f), sizeof(*p->out[1]));
 	p->crossing_ns[0] = p->crossing_ns[1] = NEVER_NS;
 	ok = p->due != NULL && p->out[0] != NULL && p->out[1] != NULL;
 	for (uint32_t i = 0; i < f->n_sides; i++) {
@@ -334,10 +357,13 @@ fill_parts(struct fabric *f)
 			f->parts[i].sides[s].n_nodes = 0;
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		struct node_slot *slot = &f->nodes[i];
-		struct side *side = &f->parts[slot->part].sides[slot->side];
+		struct side *side;
 		uint64_t sends_ns = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
 
 		slot->calls = 0;
+		if (!is_own(f, slot))
+			continue;
+		side = &f->parts[slot->part].sides[slot->side];
 		slot->place = side->n_nodes++;
 		side->nodes[slot->place] = i;
 		side->node_next_ns[slot->place] =
@@ -367,7 +393,7 @@ parts_create(struct fabric *f)
 		if (open_part(f, &f->parts[i], i) < 0)
 			return -ENOMEM;
 	f->balance_at = FIRST_BALANCE;
-	if (!choose_parts(f))
+	if (!choose_ranks_and_parts(f))
 		return -ENOMEM;
 	fill_parts(f);
 	return 0;
@@ -384,8 +410,8 @@ parts_destroy(struct fabric *f)
 			free(p->sides[s].node_next_ns);
 		}
 		free(p->due);
-		free_boxes(p->out[0], f->n_parts);
-		free_boxes(p->out[1], f->n_parts);
+		free_boxes(p->out[0], f->n_parts + ranks_of(f));
+		free_boxes(p->out[1], f->n_parts + ranks_of(f));
 	}
 	free(f->parts);
 	f->parts = NULL;
@@ -398,8 +424,11 @@ is_uneven(const struct fabric *f)
 
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		const struct node_slot *slot = &f->nodes[i];
-		uint64_t *of_part = &calls[slot->part][slot->side];
+		uint64_t *of_part;
 
+		if (!is_own(f, slot))
+			continue;
+		of_part = &calls[slot->part][slot->side];
 		*of_part += slot->calls;
 		sum += slot->calls;
 		most[slot->side] = max_u64(most[slot->side], *of_part);
@@ -416,6 +445,6 @@ parts_balance(struct fabric *f)
 	if (!is_uneven(f))
 		return;
 	parts_collect(f);
-	if (choose_parts(f))
+	if (choose_parts(f, f->n_parts, f->n_parts))
 		fill_parts(f);
 }

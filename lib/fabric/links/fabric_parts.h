@@ -24,10 +24,7 @@ void parts_balance(struct fabric *f);
 
 /** Put on the cables towards p's nodes the frames that other parts sent to p in this window. */
 void part_collect(struct fabric *f, struct part *p, uint64_t window);
-/**
- * Call between windows: put on the cables the frames that parts sent to each other in the last
- * window.
- */
+/** Call between windows: the same of the frames that parts sent to each other. */
 void parts_collect(struct fabric *f);
 
 /** Earliest time of the next event at a part's nodes on one side. */

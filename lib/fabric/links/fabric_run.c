@@ -20,6 +20,7 @@
 #include "base/numbers/fixed.h"
 #include "base/threads/cores.h"
 #include "fabric/links/fabric_parts.h"
+#include "fabric/links/fabric_ranks.h"
 #include "fabric/links/team.h"
 #include "node/pkt_meta.h"
 
@@ -277,7 +278,8 @@ void
 fabric_tick(struct fabric *f, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < f->n_nodes; i++)
-		tick(&f->nodes[i], now_ns + 1);
+		if (is_own(f, &f->nodes[i]))
+			tick(&f->nodes[i], now_ns + 1);
 }
 
 /*
@@ -337,7 +339,8 @@ fabric_poke(struct fabric *f, uint32_t node, uint64_t now_ns)
 	struct node_slot *slot = &f->nodes[node];
 
 	assert(f->started);
-	settle(f, slot, take_wakes(f, slot, now_ns), now_ns);
+	if (is_own(f, slot))
+		settle(f, slot, take_wakes(f, slot, now_ns), now_ns);
 }
 
 void
@@ -346,7 +349,10 @@ fabric_control(struct fabric *f, uint32_t node, uint64_t now_ns)
 	struct node_slot *slot = &f->nodes[node];
 
 	assert(f->started);
-	settle(f, slot, control(f, slot, now_ns), now_ns);
+	if (is_own(f, slot))
+		settle(f, slot, control(f, slot, now_ns), now_ns);
+	else
+		(void)slot->node->ops->control(slot->node, now_ns);
 }
 
 /*
@@ -492,9 +498,13 @@ next_window(void *arg)
 	struct fabric *f = arg;
 	uint64_t next_ns[MAX_SIDES], end_ns;
 	uint32_t side;
+	bool ok;
 
 	parts_balance(f);
-	if (!next_of_sides(f, next_ns))
+	ok = next_of_sides(f, next_ns);
+	if (f->abroad != NULL)
+		ok = abroad_exchange(f, next_ns);
+	if (!ok)
 		return false;
 	side = next_ns[1] < next_ns[0];
 	if (next_ns[side] > f->until_ns)
@@ -511,7 +521,7 @@ next_window(void *arg)
 }
 
 uint64_t
-fabric_next_ns(const struct fabric *f)
+fabric_next_ns(struct fabric *f)
 {
 	uint64_t next_ns = f->started ? NEVER_NS : 0;
 
@@ -519,7 +529,7 @@ fabric_next_ns(const struct fabric *f)
 		for (uint32_t s = 0; s < f->n_sides; s++)
 			next_ns = min_u64(next_ns, min_u64(part_next_ns(&f->parts[i].sides[s]),
 							   f->parts[i].crossing_ns[s]));
-	return next_ns;
+	return f->abroad == NULL ? next_ns : ranks_min(f->abroad->ranks, next_ns);
 }
 
 static uint64_t
@@ -596,7 +606,10 @@ fabric_run(struct fabric *f, uint64_t until_ns)
 	for (uint32_t i = 0; i < f->n_parts; i++)
 		if (f->parts[i].no_memory)
 			return -ENOMEM;
+	if (f->abroad != NULL && f->abroad->failed)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < f->n_nodes; i++)
-		tick(&f->nodes[i], until_ns);
+		if (is_own(f, &f->nodes[i]))
+			tick(&f->nodes[i], until_ns);
 	return 0;
 }

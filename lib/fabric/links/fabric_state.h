@@ -61,9 +61,9 @@ struct node_slot {
 	uint32_t *ends;    /* indices into fabric.ends */
 	uint32_t *inbound; /* indices of the directions towards the node, ascending */
 	uint32_t n_ends, n_inbound;
-	uint16_t wake_words; /* words of node->wake with connected ports */
-	uint16_t ports_end;  /* one above the highest connected port */
-	uint32_t part;
+	uint16_t wake_words;   /* words of node->wake with connected ports */
+	uint16_t ports_end;    /* one above the highest connected port */
+	uint32_t part;         /* n_parts + q: it is of rank q */
 	uint32_t frames_ahead; /* on each cable, to prefetch */
 	uint64_t calls;        /* into the node: its share of the work */
 	struct fabric_watch watch;
@@ -96,7 +96,10 @@ struct part {
 	uint32_t *due; /* places in nodes: those with work in this window */
 	uint32_t index;
 	bool no_memory; /* a frame in flight was lost for lack of memory: the run ends */
-	/* Frames to other parts, by part: sent in windows with an even number, and an odd one. */
+	/*
+	 * Frames to other parts, by part, and to other ranks: sent in windows with an even number,
+	 * and an odd one.
+	 */
 	struct box *out[2];
 	/* By side: earliest arrival of the frames in the boxes of the last window. */
 	uint64_t crossing_ns[MAX_SIDES];
@@ -109,10 +112,12 @@ struct fabric {
 	struct direction *directions;
 	struct node_slot *nodes;
 	struct part *parts;
-	struct team *team; /* NULL: one part, or not started */
+	struct team *team;     /* NULL: one part, or not started */
+	struct abroad *abroad; /* NULL: there is one rank */
 	uint32_t n_parts;
 	uint64_t seed;                  /* of the order at equal times */
 	uint64_t (*clock_cycles)(void); /* of fabric_share_by() */
+	uint32_t wanted_threads;        /* of fabric_create() */
 	uint32_t n_threads;             /* part i is run by thread i modulo n_threads */
 	uint32_t n_sides;
 	uint32_t n_ends, max_ends;
@@ -127,6 +132,30 @@ struct fabric {
 	bool started;
 	bool is_large; /* prefetch, because nodes do not fit the cache */
 };
+
+/* The other ranks: fabric_ranks.h. */
+struct abroad {
+	struct ranks *ranks;
+	struct fabric_carrier carrier;
+	struct rank_bytes *out, *in; /* by rank */
+	/* of the other ranks, as of the last fabric_gather() */
+	uint64_t packet_hops, hop_bytes;
+	struct cable_counts *cables; /* by end; NULL: not gathered yet */
+	bool failed;                 /* the ranks cannot go on */
+};
+
+static inline uint32_t
+ranks_of(const struct fabric *f)
+{
+	return f->abroad == NULL ? 1 : f->abroad->ranks->n;
+}
+
+/** Does this rank run the node? Valid once the parts are made. */
+static inline bool
+is_own(const struct fabric *f, const struct node_slot *slot)
+{
+	return slot->part < f->n_parts;
+}
 
 /* Order-sensitive mixing function (the finalizer of splitmix64). */
 static inline uint64_t

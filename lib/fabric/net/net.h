@@ -47,6 +47,26 @@ struct net_memory {
 
 struct net_memory net_memory(const struct net *net);
 
+/*
+ * Before the run: divide the net's nodes among ranks. All ranks build the net, and make the same
+ * calls of the functions below. Only rank 0 can read nodes of others, as of the last net_gather().
+ */
+
+/** @return 0, or -1 with one line in why. */
+int net_set_ranks(struct net *net, struct ranks *ranks, char *why, unsigned int why_size);
+/** NULL: the net has one process. */
+struct ranks *net_ranks(const struct net *net);
+/** After the begin of the run: does this process run a node of the topology? */
+bool net_owns(const struct net *net, uint32_t node);
+/** The rank that runs it. */
+uint32_t net_rank_of(const struct net *net, uint32_t node);
+/**
+ * Let rank 0 read the present state of all nodes and cables.
+ * @param all  Also what is read at the end of a run alone.
+ * @return     0, -ENOMEM, -EIO.
+ */
+int net_gather(struct net *net, bool all);
+
 /** As the run began. */
 const struct scenario *net_scenario(const struct net *net);
 /** After the changes that events have made so far: the keys of switches, hosts and flows. */

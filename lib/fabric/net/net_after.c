@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/numbers/fixed.h"
 #include "fabric/net/net_state.h"
@@ -319,29 +320,71 @@ flow_of_qp(const struct net_after *a, uint32_t host, uint32_t qp)
 }
 
 static void
-take_ends(struct net *net, uint32_t host)
+take_end(struct net *net, uint32_t host, const struct nic_end *end)
+{
+	uint32_t flow = flow_of_qp(net->after, host, end->item);
+	struct section *of;
+
+	if (!has_section(net, flow))
+		return;
+	of = section_of(net, flow);
+	of->all.left--;
+	of->all.last_ns = max_u64(of->all.last_ns, end->end_ns);
+	if (of->messages != NULL)
+		end_qp(net,
+		       &of->messages[scenario_message_row(net->flows[flow].params, flow - of->first,
+							  end->item - net->flows[flow].src_qp)],
+		       end->end_ns);
+}
+
+/* An end at a host, for other ranks. */
+struct far_end {
+	struct nic_end end;
+	uint32_t host;
+};
+
+/* The ends at a host since the last time; they are appended to `to` as well, unless it is NULL. */
+static void
+take_ends(struct net *net, uint32_t host, struct rank_bytes *to)
 {
 	const struct nic_end *ends;
 	uint32_t n = nic_recorded_ends(net_host(net, host), &ends);
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t flow = flow_of_qp(net->after, host, ends[i].item);
-		struct section *of;
+		struct far_end far;
 
-		if (!has_section(net, flow))
+		take_end(net, host, &ends[i]);
+		if (to == NULL)
 			continue;
-		of = section_of(net, flow);
-		of->all.left--;
-		of->all.last_ns = max_u64(of->all.last_ns, ends[i].end_ns);
-		if (of->messages != NULL)
-			end_qp(net,
-			       &of->messages[scenario_message_row(
-				       net->flows[flow].params, flow - of->first,
-				       ends[i].item - net->flows[flow].src_qp)],
-			       ends[i].end_ns);
+		memset(&far, 0, sizeof(far));
+		far.end = ends[i];
+		far.host = host;
+		rank_bytes_add(to, &far, sizeof(far));
 	}
 	if (n > 0)
 		nic_clear_ends(net->hosts[host - 1]);
+}
+
+/* All ranks know all ends, and so let the same flows begin. */
+static void
+share_ends(struct net *net, const struct rank_bytes *own)
+{
+	struct ranks *ranks = net->ranks;
+
+	/* If it fails, the next run does, too. */
+	if (ranks_to_all(ranks, own->at, own->n) < 0)
+		return;
+	for (uint32_t q = 0; q < ranks->n; q++) {
+		struct rank_reader r = rank_reader_of(&ranks->in[q]);
+
+		while (q != ranks->self && r.at < r.end) {
+			struct far_end far;
+
+			rank_reader_copy(&r, &far, sizeof(far));
+			if (!r.bad)
+				take_end(net, far.host, &far.end);
+		}
+	}
 }
 
 static int
@@ -367,6 +410,8 @@ begin_released(struct net *net, uint64_t now_ns)
 		const struct flow_pair *pair =
 			&flow->params->pairs[turn->flow - section_of(net, turn->flow)->first];
 
+		if (!net_owns_host(net, flow->src))
+			continue;
 		nic_start_qp_at(net->hosts[flow->src - 1], flow->src_qp + turn->qp,
 				r->begin_ns + net_qp_start_ns(flow, pair, turn->qp), now_ns);
 	}
@@ -380,12 +425,16 @@ void
 net_after_run(struct net *net, uint64_t now_ns)
 {
 	struct net_after *a = net->after;
+	struct rank_bytes own = {0};
 
 	net_rounds_run(net, now_ns);
 	if (a->next_ns > now_ns)
 		return;
 	for (uint32_t h = 1; h <= net->scenario->topology->n_hosts; h++)
-		take_ends(net, h);
+		take_ends(net, h, net->ranks == NULL ? NULL : &own);
+	if (net->ranks != NULL)
+		share_ends(net, &own);
+	rank_bytes_free(&own);
 	release_sections(net);
 	begin_released(net, now_ns);
 	a->next_ns = a->n_waiting > 0 ? now_ns + net->scenario->fabric.signal_delay_ns : NEVER_NS;

@@ -60,7 +60,7 @@ change_switches(struct net *net, const struct scenario_change *change, uint64_t 
 	if (net->down != NULL && next.routes == NULL)
 		rc = -ENOMEM;
 	for (uint32_t i = 0; rc == 0 && i < next.topology->n_switches; i++)
-		if (change->switches[i])
+		if (change->switches[i] && net_owns(net, i))
 			rc = change_switch(net, &next, i, params, now_ns);
 	if (net->down != NULL)
 		routes_destroy(next.routes);
@@ -97,6 +97,8 @@ change_hosts(struct net *net, const struct scenario *next, uint64_t now_ns)
 	for (uint32_t h = 1; h <= t->n_hosts; h++) {
 		struct node *host = net->hosts[h - 1];
 
+		if (!net_owns_host(net, h))
+			continue;
 		reload.params = net_host_params(next, h);
 		nic_reload(host, &reload);
 		while (!nic_reload_is_done(host))

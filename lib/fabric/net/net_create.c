@@ -358,6 +358,7 @@ net_destroy(struct net *net)
 	net_free_rounds(net);
 	free(net->messages);
 	nic_payloads_destroy(net->payloads);
+	pkt_pool_destroy(net->from_ranks);
 	pkt_pool_destroy(net->clones);
 	pkt_pool_destroy(net->frames);
 	pkt_pool_destroy(net->control);

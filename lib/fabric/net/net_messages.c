@@ -33,9 +33,10 @@ net_record_not_ended(struct net *net, uint64_t now_ns)
 			qps += net->flows[i].qps;
 	}
 	for (uint32_t h = 0; h < net->scenario->topology->n_hosts; h++)
-		all &= nic_record_not_ended(net->hosts[h], NET_MAX_BACKLOG / max_u64(1, qps) + 1,
-					    now_ns);
-	return all;
+		if (net_owns_host(net, h + 1))
+			all &= nic_record_not_ended(net->hosts[h],
+						    NET_MAX_BACKLOG / max_u64(1, qps) + 1, now_ns);
+	return net->ranks == NULL ? all : ranks_min(net->ranks, all) > 0;
 }
 
 static int
@@ -51,13 +52,10 @@ by_end(const void *a, const void *b)
 	return 0;
 }
 
-/* Append a host's messages, of which there are n already. @return the new number, or -ENOMEM. */
+/* Append messages, of which there are n already. @return the new number, or -ENOMEM. */
 static int64_t
-append(struct net *net, struct node *host, uint32_t n)
+append(struct net *net, const void *messages, int64_t more, uint32_t n)
 {
-	const struct nic_message *messages;
-	int64_t more = nic_recorded_messages(host, &messages);
-
 	if (more <= 0)
 		return more < 0 ? more : n;
 	if (n + more > net->messages_size) {
@@ -69,9 +67,41 @@ append(struct net *net, struct node *host, uint32_t n)
 		net->messages = all;
 		net->messages_size = size;
 	}
-	memcpy(net->messages + n, messages, (size_t)more * sizeof(*messages));
-	nic_clear_messages(host);
+	memcpy(net->messages + n, messages, (size_t)more * sizeof(*net->messages));
 	return n + more;
+}
+
+static int64_t
+append_host(struct net *net, struct node *host, uint32_t n)
+{
+	const struct nic_message *messages;
+	int64_t more = nic_recorded_messages(host, &messages);
+	int64_t sum = append(net, messages, more, n);
+
+	if (sum > n)
+		nic_clear_messages(host);
+	return sum;
+}
+
+/* The messages of all ranks come to rank 0. @return their number; at other ranks 0; -ENOMEM. */
+static int64_t
+append_ranks(struct net *net, int64_t n)
+{
+	struct ranks *ranks = net->ranks;
+	bool failed = n < 0;
+
+	ranks_begin(ranks);
+	if (ranks->self != 0 && n > 0)
+		rank_bytes_add(&ranks->out[0], net->messages, (size_t)n * sizeof(*net->messages));
+	failed |= ranks->out[0].no_memory || ranks_to_first(ranks) < 0;
+	for (uint32_t q = 1; !failed && ranks->self == 0 && q < ranks->n; q++) {
+		n = append(net, ranks->in[q].at, (int64_t)(ranks->in[q].n / sizeof(*net->messages)),
+			   (uint32_t)n);
+		failed = n < 0;
+	}
+	if (ranks_sum(ranks, failed) > 0)
+		return -ENOMEM;
+	return ranks->self == 0 ? n : 0;
 }
 
 int64_t
@@ -80,7 +110,9 @@ net_recorded_messages(struct net *net, const struct nic_message **messages)
 	int64_t n = 0;
 
 	for (uint32_t h = 0; n >= 0 && h < net->scenario->topology->n_hosts; h++)
-		n = append(net, net->hosts[h], (uint32_t)n);
+		n = append_host(net, net->hosts[h], (uint32_t)n);
+	if (net->ranks != NULL)
+		n = append_ranks(net, n);
 	if (n > 1)
 		qsort(net->messages, (size_t)n, sizeof(net->messages[0]), by_end);
 	*messages = net->messages;

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/numbers/fixed.h"
 #include "fabric/net/net_state.h"
@@ -21,6 +22,7 @@ struct net_rounds {
 	struct barrier *barriers;
 	uint32_t n, n_left; /* n_left: not over */
 	uint32_t *flows;
+	struct nic_rounds *far; /* by place in flows[], of all ranks; NULL: there is one */
 	uint64_t next_ns;
 	/* of requesters with a barrier, in their order at each host */
 	struct net_turn *turns;
@@ -84,6 +86,7 @@ net_free_rounds(struct net *net)
 {
 	if (net->rounds == NULL)
 		return;
+	free(net->rounds->far);
 	free(net->rounds->turns);
 	free(net->rounds->flows);
 	free(net->rounds->barriers);
@@ -103,13 +106,68 @@ net_rounds_next_ns(const struct net *net)
 	return net->rounds->next_ns;
 }
 
+/* The rounds of a flow, by its place in flows[]. */
+static struct nic_rounds
+rounds_of(const struct net *net, uint32_t place)
+{
+	const struct net_rounds *r = net->rounds;
+	uint32_t flow = r->flows[place];
+
+	return r->far != NULL ? r->far[place]
+			      : nic_flow_rounds(net_host(net, net->flows[flow].src), flow);
+}
+
+/* The rounds of a flow at its rank. */
+struct far_rounds {
+	struct nic_rounds rounds;
+	uint32_t place;
+};
+
+/* All ranks know the rounds of all flows. */
+static void
+share_rounds(struct net *net)
+{
+	struct net_rounds *r = net->rounds;
+	struct ranks *ranks = net->ranks;
+	uint32_t n = r->barriers[r->n - 1].first + r->barriers[r->n - 1].n;
+	struct rank_bytes own = {0};
+
+	if (r->far == NULL)
+		r->far = calloc(n, sizeof(*r->far));
+	for (uint32_t i = 0; r->far != NULL && i < n; i++) {
+		const struct net_flow *flow = &net->flows[r->flows[i]];
+		struct far_rounds far;
+
+		if (!net_owns_host(net, flow->src))
+			continue;
+		memset(&far, 0, sizeof(far));
+		far.rounds = r->far[i] = nic_flow_rounds(net_host(net, flow->src), r->flows[i]);
+		far.place = i;
+		rank_bytes_add(&own, &far, sizeof(far));
+	}
+	/* If it fails, the next run does, too. */
+	if (ranks_to_all(ranks, own.at, own.n) < 0)
+		own.n = 0;
+	for (uint32_t q = 0; r->far != NULL && q < ranks->n; q++) {
+		struct rank_reader in = rank_reader_of(&ranks->in[q]);
+
+		while (q != ranks->self && in.at < in.end) {
+			struct far_rounds far;
+
+			rank_reader_copy(&in, &far, sizeof(far));
+			if (far.place < n)
+				r->far[far.place] = far.rounds;
+		}
+	}
+	rank_bytes_free(&own);
+}
+
 /* Have all flows ended the round? None is looked at again after that. */
 static bool
 has_ended(const struct net *net, struct barrier *b)
 {
 	for (; b->looked_at < b->n; b->looked_at++) {
-		uint32_t flow = net->rounds->flows[b->first + b->looked_at];
-		struct nic_rounds of = nic_flow_rounds(net_host(net, net->flows[flow].src), flow);
+		struct nic_rounds of = rounds_of(net, b->first + b->looked_at);
 
 		if (of.ended <= b->round)
 			return false;
@@ -131,15 +189,16 @@ begin_round(struct net *net, struct barrier *b, uint32_t number, uint64_t now_ns
 	for (uint32_t i = b->first; i < b->first + b->n; i++) {
 		const struct net_flow *flow = &net->flows[r->flows[i]];
 
-		if (nic_flow_rounds(net_host(net, flow->src), r->flows[i]).ended == NEVER_NS)
+		if (rounds_of(net, i).ended == NEVER_NS)
 			continue;
 		b->over = false;
-		nic_begin_round(net->hosts[flow->src - 1], r->flows[i], b->round, begin_ns);
+		if (net_owns_host(net, flow->src))
+			nic_begin_round(net->hosts[flow->src - 1], r->flows[i], b->round, begin_ns);
 	}
 	for (uint32_t i = 0; !b->over && i < r->n_turns; i++) {
 		const struct net_flow *flow = &net->flows[r->turns[i].flow];
 
-		if (barrier_of(net, r->turns[i].flow) == number)
+		if (barrier_of(net, r->turns[i].flow) == number && net_owns_host(net, flow->src))
 			nic_turn_of_round(net->hosts[flow->src - 1], flow->src_qp + r->turns[i].qp,
 					  now_ns);
 	}
@@ -155,6 +214,8 @@ net_rounds_run(struct net *net, uint64_t now_ns)
 
 	if (r->next_ns > now_ns)
 		return;
+	if (net->ranks != NULL)
+		share_rounds(net);
 	for (uint32_t b = 0; b < r->n; b++)
 		if (!r->barriers[b].over && has_ended(net, &r->barriers[b]))
 			begin_round(net, &r->barriers[b], b + 1, now_ns);

@@ -29,8 +29,23 @@ struct net {
 	struct net_after *after;
 	struct net_rounds *rounds;
 	struct net_memory memory;
+	struct ranks *ranks;            /* NULL: the net has one process */
+	struct rte_mempool *from_ranks; /* frames of other ranks without a payload of ours */
 	uint8_t *down; /* per link, 1: excluded from routes; NULL: no link has changed */
 };
+
+/** A pool for frames of other ranks. @return 0 or -ENOMEM. */
+int net_create_pool_of_ranks(struct net *net);
+
+/** How frames cross between ranks. */
+extern const struct fabric_carrier net_carrier;
+
+/** As net_owns(). */
+static inline bool
+net_owns_host(const struct net *net, uint32_t host)
+{
+	return net_owns(net, topology_host_node(net->scenario->topology, host));
+}
 
 /** Recompute the routes of all routers, over the links that are up. @return 0, -ENOSPC, -ENOMEM. */
 int net_reroute(struct net *net, const uint8_t *down);

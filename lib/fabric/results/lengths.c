@@ -76,13 +76,18 @@ add_to_few(struct lengths *l, uint32_t bucket, uint64_t weight)
 }
 
 bool
+lengths_add_bucket(struct lengths *l, uint32_t bucket, uint64_t weight)
+{
+	if (l->hist == NULL)
+		return add_to_few(l, bucket, weight);
+	l->hist->weight[bucket] += weight;
+	return true;
+}
+
+bool
 lengths_add(struct lengths *l, uint64_t bytes, uint64_t weight)
 {
-	uint32_t bucket = hist_bucket(bytes);
-
-	if (l->hist != NULL)
-		l->hist->weight[bucket] += weight;
-	else if (!add_to_few(l, bucket, weight))
+	if (!lengths_add_bucket(l, hist_bucket(bytes), weight))
 		return false;
 	l->count += weight;
 	l->sum += bytes * weight;

@@ -29,6 +29,12 @@ void lengths_free(struct lengths *l);
 bool lengths_add(struct lengths *l, uint64_t bytes, uint64_t weight);
 
 /**
+ * Count lengths of a bucket of a histogram; the caller sets count, sum and max.
+ * @return false: out of memory.
+ */
+bool lengths_add_bucket(struct lengths *l, uint32_t bucket, uint64_t weight);
+
+/**
  * As hist_quantile(), after the queue was also seen empty n_empty times, which were not added.
  */
 uint64_t lengths_quantile(const struct lengths *l, uint64_t n_empty, double pct);

@@ -19,6 +19,8 @@ struct pause {
 	uint64_t begin_ns, end_ns; /* end_ns: NEVER_NS while it lasts */
 	uint32_t port;             /* index of the port in all ports */
 	struct sw_holder holder;   /* of a switch */
+	/* With ranks, of a pause in force at the end: the queue in which the frames wait then. */
+	struct sw_holder last_holder;
 	uint8_t prio;
 };
 
@@ -197,6 +199,80 @@ port_index(const struct pauses *p, struct topology_end at)
 	return p->first_port[at.node] + at.port;
 }
 
+/* The pauses of a node of this rank, with what waits now. */
+static void
+pack_node(const struct pauses *p, uint32_t node, struct rank_bytes *to)
+{
+	const struct pauses_node *of = &p->nodes[node];
+
+	rank_bytes_add(to, &of->n, sizeof(of->n));
+	rank_bytes_add(to, &of->lost, sizeof(of->lost));
+	rank_bytes_add(to, of->list, of->n * sizeof(*of->list));
+}
+
+static int
+unpack_node(struct pauses_node *of, struct rank_reader *from)
+{
+	struct pause *list;
+
+	rank_reader_copy(from, &of->n, sizeof(of->n));
+	rank_reader_copy(from, &of->lost, sizeof(of->lost));
+	if (of->n > PAUSES_MOST) {
+		of->n = 0;
+		return -EIO;
+	}
+	list = realloc(of->list, (of->n + 1ul) * sizeof(*list));
+	if (list == NULL) {
+		of->n = 0;
+		return -ENOMEM;
+	}
+	of->list = list;
+	of->room = of->n + 1;
+	rank_reader_copy(from, list, of->n * sizeof(*list));
+	return 0;
+}
+
+/* Of the pauses in force: what waits now. */
+static void
+set_last_holders(struct pauses *p, uint32_t node)
+{
+	for (uint32_t i = 0; i < p->nodes[node].n; i++) {
+		struct pause *pause = &p->nodes[node].list[i];
+
+		if (pause->end_ns == NEVER_NS)
+			pause->last_holder = holder_of(p, p->ports[pause->port].at, pause->prio);
+	}
+}
+
+int
+pauses_gather(struct pauses *p)
+{
+	struct ranks *ranks = net_ranks(p->net);
+	int rc = 0;
+
+	if (ranks == NULL)
+		return 0;
+	ranks_begin(ranks);
+	for (uint32_t i = 0; i < p->n_nodes; i++) {
+		if (!net_owns(p->net, i))
+			continue;
+		set_last_holders(p, i);
+		if (ranks->self != 0)
+			pack_node(p, i, &ranks->out[0]);
+	}
+	if (ranks_to_first(ranks) < 0)
+		return -ENOMEM;
+	for (uint32_t q = 1; ranks->self == 0 && q < ranks->n; q++) {
+		struct rank_reader from = rank_reader_of(&ranks->in[q]);
+
+		for (uint32_t i = 0; rc == 0 && i < p->n_nodes; i++)
+			if (net_rank_of(p->net, i) == q)
+				rc = unpack_node(&p->nodes[i], &from);
+		rc = from.bad ? -EIO : rc;
+	}
+	return rc;
+}
+
 /* A pause with its place in the trees. */
 struct placed {
 	struct pause pause;
@@ -369,7 +445,8 @@ holds_on(const struct builder *b, uint32_t i)
 {
 	const struct pause *pause = &b->list[i].pause;
 	struct topology_end by = b->p->ports[pause->port].at, out = {by.node, 0};
-	struct sw_holder holder = holder_of(b->p, by, pause->prio);
+	struct sw_holder holder = net_ranks(b->p->net) != NULL ? pause->last_holder
+							       : holder_of(b->p, by, pause->prio);
 	uint32_t next;
 
 	out.port = holder.port;

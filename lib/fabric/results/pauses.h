@@ -20,6 +20,9 @@ struct pauses;
 struct pauses *pauses_create(struct net *net);
 void pauses_destroy(struct pauses *p);
 
+/** With ranks, at the end of the run: let rank 0 know all pauses. @return 0, -ENOMEM, -EIO. */
+int pauses_gather(struct pauses *p);
+
 #define PAUSES_NONE UINT32_MAX
 
 enum pause_root_kind {

@@ -76,6 +76,8 @@ sample_switches(struct probe *p, uint64_t now_ns)
 
 	fabric_tick(net_fabric(p->net), now_ns);
 	for (uint32_t i = 0; i < scenario_of(p)->topology->n_switches; i++) {
+		if (!net_owns(p->net, i))
+			continue;
 		if (now_ns % p->tick_ns != 0)
 			sample_switch(&p->switches[i], now_ns,
 				      now_ns == scenario_of(p)->fabric.duration_ns);
@@ -269,14 +271,27 @@ take_flow_samples(struct probe *p, uint64_t now_ns)
 	}
 }
 
+/* Do all ranks go on? */
+static bool
+agree(const struct probe *p, bool go_on)
+{
+	if (net_ranks(p->net) != NULL)
+		go_on = ranks_min(net_ranks(p->net), go_on) > 0;
+	if (!go_on)
+		errno = 0;
+	return go_on;
+}
+
 static bool
 take_sample(struct probe *p, probe_sample_fn sample, void *arg, uint64_t now_ns)
 {
 	bool go_on = true;
 
+	if (sample != NULL && !probe_gather_sample(p))
+		return false;
 	if (sample != NULL) {
 		take_flow_samples(p, now_ns);
-		go_on = sample(arg, p, now_ns);
+		go_on = agree(p, sample(arg, p, now_ns));
 	}
 	p->previous_ns = now_ns;
 	for (uint32_t i = 0; i < p->n_queues; i++)
@@ -429,8 +444,11 @@ probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress,
 		now = next_stop_ns(p, next_sample_ns, next_progress_ns);
 		if (run_to(p, now) < 0 || !sample_switches(p, now))
 			return false;
-		if (now == params->measure_from_ns)
+		if (now == params->measure_from_ns) {
+			if (net_gather(p->net, true) < 0)
+				return false;
 			open_window(p);
+		}
 		if ((now >= p->next_messages_ns || now == params->duration_ns) &&
 		    !take_messages(p, now))
 			return false;
@@ -440,12 +458,12 @@ probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress,
 			next_sample_ns = after_sample_ns(p, now);
 		}
 		if (progress != NULL && (now >= next_progress_ns || now == params->duration_ns)) {
-			if (!progress(arg, p, now))
+			if (!agree(p, progress(arg, p, now)))
 				return false;
 			next_progress_ns = now + progress_step_ns;
 		}
 	}
-	return take_not_ended(p, params->duration_ns);
+	return take_not_ended(p, params->duration_ns) && probe_gather_end(p);
 }
 
 const struct flow_sample *

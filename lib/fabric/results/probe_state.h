@@ -57,7 +57,9 @@ struct probe {
 	struct flow_sample *samples;
 	struct slowdowns *slowdowns;
 	struct pauses *pauses;
-	probe_messages_fn messages_fn; /* NULL: nobody wants them */
+	/* As probe_on_messages() wants it; NULL: nobody wants them. */
+	void (*messages_fn)(void *arg, const struct net *net, const struct nic_message *messages,
+			    uint32_t n);
 	void *messages_arg;
 	uint64_t next_messages_ns;
 };
@@ -67,6 +69,13 @@ scenario_of(const struct probe *p)
 {
 	return net_scenario(p->net);
 }
+
+/*
+ * With ranks: let rank 0 read the state of all nodes, and what other ranks have measured of them
+ * since the last sample, or of the whole run. @return false: no memory.
+ */
+bool probe_gather_sample(struct probe *p);
+bool probe_gather_end(struct probe *p);
 
 uint64_t probe_port_wire_bytes(const struct probe_queue *q);
 /** Wire bytes received by the port. */

@@ -389,6 +389,12 @@ server_set_index(struct server_rank *rank, uint32_t index)
 	rank->index = index;
 }
 
+void
+server_pieces(struct node *node, struct node_pieces *to)
+{
+	node_piece(to, &server_of(node)->stats, sizeof(struct server_stats));
+}
+
 const struct server_stats *
 server_stats(const struct node *node)
 {

@@ -62,5 +62,7 @@ struct server_stats {
 };
 
 const struct server_stats *server_stats(const struct node *node);
+/** List what readers read: node/node_pieces.h. */
+void server_pieces(struct node *node, struct node_pieces *to);
 
 #endif

@@ -330,3 +330,13 @@ tester_received(const struct node *node, uint32_t index)
 {
 	return tester_of(node)->received[index];
 }
+
+void
+tester_pieces(struct node *node, struct node_pieces *to)
+{
+	struct tester *t = tester_of(node);
+
+	for (uint32_t i = 0; i < t->n_streams; i++)
+		node_piece(to, &t->streams[i].stats, sizeof(t->streams[i].stats));
+	node_piece(to, t->received, t->all_streams * sizeof(*t->received));
+}

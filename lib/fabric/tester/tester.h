@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "node/node.h"
+#include "node/node_pieces.h"
 
 struct rte_mempool;
 
@@ -64,6 +65,8 @@ void tester_wake(struct node *node);
 
 /** Statistics of this tester's stream i. */
 const struct tester_stats *tester_sent(const struct node *node, uint32_t i);
+/** List what readers read: node/node_pieces.h. */
+void tester_pieces(struct node *node, struct node_pieces *to);
 /** Frames of the stream with this index that have arrived here. */
 uint64_t tester_received(const struct node *node, uint32_t index);
 

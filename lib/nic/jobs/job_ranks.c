@@ -737,6 +737,27 @@ nic_job_request_step(struct nic *nic, uint64_t now_ns)
 }
 
 void
+nic_job_pieces(struct nic *nic, struct node_pieces *to)
+{
+	for (uint32_t i = 0; i < nic->jobs->n; i++) {
+		struct rank *r = nic->jobs->ranks[i];
+		const struct job_rank *graph = r->params.rank;
+		size_t ops = (size_t)r->params.iterations * graph->n_ops;
+
+		NODE_PIECE_FROM(to, &r->info, begun, spans);
+		NODE_PIECE_REST(to, &r->info, time_ns);
+		node_piece(to, r->spans, r->params.iterations * sizeof(*r->spans));
+		node_piece(to, r->ops, ops * sizeof(*r->ops));
+		node_piece(to, &r->since_ns, sizeof(r->since_ns));
+		node_piece(to, &r->is_due, sizeof(r->is_due));
+		node_piece(to, r->progress.left, graph->n_ops * sizeof(*r->progress.left));
+		NODE_PIECE_REST(to, &r->progress, n_left);
+		for (uint32_t k = 0; k < graph->n_peers; k++)
+			node_piece(to, &r->peers[k].heard, sizeof(r->peers[k].heard));
+	}
+}
+
+void
 nic_job_free(struct nic *nic)
 {
 	if (nic->jobs == NULL)

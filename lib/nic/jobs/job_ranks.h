@@ -21,6 +21,7 @@
 
 #include "job/job_graph.h"
 #include "node/node.h"
+#include "node/node_pieces.h"
 
 struct nic;
 
@@ -159,6 +160,9 @@ void nic_jobs_run(struct node *node, uint64_t now_ns);
 uint64_t nic_jobs_next_ns(const struct node *node);
 
 /* Inside lib/nic, where nic->jobs is not NULL. */
+
+/** List what readers of the ranks read: node/node_pieces.h. */
+void nic_job_pieces(struct nic *nic, struct node_pieces *to);
 
 /** Is this the responder of a nic_job_hear()? */
 bool nic_job_hears(const struct nic *nic, uint32_t item);

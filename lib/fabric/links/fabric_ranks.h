@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A fabric whose nodes are divided among ranks (ranks/ranks.h). Each rank builds all nodes, and
+ * runs its own: those of its parts. A node of rank q counts as being in part n_parts + q, so that
+ * frames to it wait in a box as those to another part do. Between two windows the ranks exchange
+ * these boxes and the times of their next events, from which all compute the same next window.
+ *
+ * Frames of one direction come from one node, so their order needs no further key.
+ */
+#ifndef QUENCH_FABRIC_LINKS_FABRIC_RANKS_H
+#define QUENCH_FABRIC_LINKS_FABRIC_RANKS_H
+
+#include "fabric/links/fabric_state.h"
+
+/**
+ * Between windows: frames to other ranks leave, those from there are put on their cables.
+ * @param next_ns  Of each side: when the next event of this rank can be; becomes that of all ranks.
+ * @return         false: a rank has failed, and all know it.
+ */
+bool abroad_exchange(struct fabric *f, uint64_t next_ns[MAX_SIDES]);
+/**
+ * Call between windows: put on the cables the frames that parts and ranks sent to each other since
+ * the last one began.
+ */
+void fabric_collect(struct fabric *f);
+void abroad_free(struct fabric *f);
+
+#endif

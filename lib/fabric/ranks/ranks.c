@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/ranks/ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/fixed.h"
+
+#define FIRST_ROOM 4096u
+
+void *
+rank_bytes_more(struct rank_bytes *b, size_t n)
+{
+	size_t room = b->room;
+	uint8_t *more;
+
+	if (b->n + n > room) {
+		for (room = room == 0 ? FIRST_ROOM : room; room < b->n + n;)
+			room *= 2;
+		more = realloc(b->at, room);
+		if (more == NULL) {
+			b->no_memory = true;
+			return NULL;
+		}
+		b->at = more;
+		b->room = room;
+	}
+	b->n += n;
+	return b->at + b->n - n;
+}
+
+void
+rank_bytes_add(struct rank_bytes *b, const void *from, size_t n)
+{
+	void *to = rank_bytes_more(b, n);
+
+	if (to != NULL && n > 0)
+		memcpy(to, from, n);
+}
+
+void
+rank_bytes_free(struct rank_bytes *b)
+{
+	free(b->at);
+	*b = (struct rank_bytes){0};
+}
+
+struct rank_reader
+rank_reader_of(const struct rank_bytes *b)
+{
+	return (struct rank_reader){.at = b->at, .end = b->at + b->n};
+}
+
+const void *
+rank_reader_take(struct rank_reader *r, size_t n)
+{
+	const uint8_t *at = r->at;
+
+	if ((size_t)(r->end - r->at) < n) {
+		r->bad = true;
+		return NULL;
+	}
+	r->at += n;
+	return at;
+}
+
+void
+rank_reader_copy(struct rank_reader *r, void *to, size_t n)
+{
+	const void *from = rank_reader_take(r, n);
+
+	if (from == NULL)
+		memset(to, 0, n);
+	else if (n > 0)
+		memcpy(to, from, n);
+}
+
+void
+ranks_free(struct ranks *ranks)
+{
+	for (uint32_t q = 0; q < ranks->n; q++) {
+		rank_bytes_free(&ranks->out[q]);
+		rank_bytes_free(&ranks->in[q]);
+	}
+}
+
+void
+ranks_begin(struct ranks *ranks)
+{
+	for (uint32_t q = 0; q < ranks->n; q++)
+		ranks->out[q].n = 0;
+}
+
+int
+ranks_to_first(struct ranks *ranks)
+{
+	return ranks->exchange(ranks, ranks->out, ranks->in);
+}
+
+int
+ranks_to_all(struct ranks *ranks, const void *from, size_t n)
+{
+	ranks_begin(ranks);
+	for (uint32_t q = 0; q < ranks->n; q++)
+		if (q != ranks->self)
+			rank_bytes_add(&ranks->out[q], from, n);
+	return ranks->exchange(ranks, ranks->out, ranks->in);
+}
+
+uint64_t
+ranks_min(struct ranks *ranks, uint64_t value)
+{
+	if (ranks_to_all(ranks, &value, sizeof(value)) < 0)
+		return 0;
+	for (uint32_t q = 0; q < ranks->n; q++) {
+		struct rank_reader r = rank_reader_of(&ranks->in[q]);
+		uint64_t other;
+
+		if (q == ranks->self)
+			continue;
+		rank_reader_copy(&r, &other, sizeof(other));
+		value = min_u64(value, other);
+	}
+	return value;
+}
+
+uint64_t
+ranks_sum(struct ranks *ranks, uint64_t value)
+{
+	if (ranks_to_all(ranks, &value, sizeof(value)) < 0)
+		return UINT64_MAX;
+	for (uint32_t q = 0; q < ranks->n; q++) {
+		struct rank_reader r = rank_reader_of(&ranks->in[q]);
+		uint64_t other;
+
+		if (q == ranks->self)
+			continue;
+		rank_reader_copy(&r, &other, sizeof(other));
+		value += other;
+	}
+	return value;
+}

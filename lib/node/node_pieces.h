@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A node that another process runs: that process lists what readers of counters and state read,
+ * piece by piece, and a copy of the node that does not run lists the same pieces, into which it
+ * takes their contents. Both were built by the same program from the same configuration, so their
+ * pieces are equal in number and size.
+ *
+ * A piece has no pointers. The sender only reads its pieces.
+ */
+#ifndef QUENCH_NODE_NODE_PIECES_H
+#define QUENCH_NODE_NODE_PIECES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct node_pieces {
+	void (*piece)(struct node_pieces *, void *at, size_t n);
+	bool all; /* also those that are read at the end of a run alone */
+};
+
+static inline void
+node_piece(struct node_pieces *to, void *at, size_t n)
+{
+	if (at != NULL && n > 0)
+		to->piece(to, at, n);
+}
+
+/* From one member of a struct to the one before another. */
+#define NODE_PIECE_FROM(to, p, first, end)                                                         \
+	node_piece(to, (char *)(p) + offsetof(__typeof__(*(p)), first),                            \
+		   offsetof(__typeof__(*(p)), end) - offsetof(__typeof__(*(p)), first))
+/* From a member to the end of a struct. */
+#define NODE_PIECE_REST(to, p, first)                                                              \
+	node_piece(to, (char *)(p) + offsetof(__typeof__(*(p)), first),                            \
+		   sizeof(*(p)) - offsetof(__typeof__(*(p)), first))
+
+#endif

@@ -1,0 +1,249 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Any number of ranks and threads gives the same run, to the byte: test_ranks.py LAB CONFIG_DIR CASE
+
+Skipped if quench-lab was built without its module for MPI, or if there is no mpirun.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+from harness import PATIENCE_S, until  # noqa: E402
+from scenarios import expect, section, with_config, write_scenario
+
+LAB = pathlib.Path(sys.argv[1])
+# Ranks share cores: whoever waits gives way. Neither a network nor a daemon is needed on one machine.
+MPIRUN = ["mpirun", "--oversubscribe", "--allow-run-as-root", "--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader",
+          "--mca", "btl_vader_single_copy_mechanism", "none", "--mca", "plm", "isolated", "--mca", "orte_tmpdir_base"]
+
+
+def start(ranks, *options, **kw):
+    """A process of mpirun, or with one rank of quench-lab itself."""
+    with_ranks = [] if ranks == 1 else [*MPIRUN, tempfile.gettempdir(), "-n", str(ranks)]
+    return subprocess.Popen([*with_ranks, LAB, "--no-progress", *map(str, options)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **kw)
+
+
+def files(ranks, threads, scenario, *options):
+    """Name and content of each file of a run, without real times and memory."""
+    with tempfile.TemporaryDirectory(prefix="quench-ranks-") as folder:
+        lab = start(ranks, "--quiet", "--threads", threads, "--out", folder, *options, scenario)
+        _, err = lab.communicate(timeout=PATIENCE_S)
+        expect(lab.returncode == 0, f"{ranks} ranks, {threads} threads: {err}")
+        found = {path.name: path.read_bytes() for path in pathlib.Path(folder).iterdir()}
+    results = json.loads(found.get("results.json", "{}"))
+    for key in ("wall_seconds", "packet_hops_per_second", "memory"):
+        results.pop(key, None)
+    return {**found, "results.json": results}
+
+
+def differences(one, many):
+    """The keys of results that differ, and the first different line of each file."""
+    for name in sorted(set(one) | set(many)):
+        if name not in one or name not in many:
+            yield f"{name}: missing"
+        elif name == "results.json":
+            yield from (f"{name}: {key}" for key in one[name] if one[name][key] != many[name].get(key))
+        elif one[name] != many[name]:
+            lines = zip(one[name].splitlines(), many[name].splitlines())
+            yield f"{name}: {next(((a, b) for a, b in lines if a != b), 'lengths')}"
+
+
+def same(scenario, *options, shapes=((2, 1), (3, 1), (4, 1), (2, 2))):
+    one = files(1, 1, scenario, *options)
+    for ranks, threads in shapes:
+        found = list(differences(one, files(ranks, threads, scenario, *options)))
+        expect(not found, f"{pathlib.Path(scenario).name}: {ranks} ranks, {threads} threads", found[:8])
+    return one
+
+
+LEAF_SPINE = {"topology": "leaf_spine", "leaves": 4, "spines": 2, "hosts": 16, "link_rate_bps": "25G", "core_rate_bps": "50G", "duration_ns": "500us",
+              "measure_from_ns": "100us", "sample_ns": "20us", "link_delay_ns": "1us", "reroute_after_ns": "20us"}
+LOSSLESS = """
+[switch]
+buffer_bytes = 1MB
+pfc_generate = on
+[nic]
+flow_control = pfc
+"""
+
+
+def written(case):
+    """Run a case with a file for its scenario."""
+    with tempfile.TemporaryDirectory(prefix="quench-ranks-") as folder:
+        case(pathlib.Path(folder) / "all.ini")
+
+
+def incast(_program, config):
+    same(f"{config}/incast-4to1.ini", "--duration", "1ms", "--set", "fabric.measure_from_ns=300us", "--trace", "incast")
+
+
+def leaf_spine(_program, _config):
+    def case(path):
+        flows = section("flow", "all", pattern="permutation", src="all", message_bytes="64KB", arrival="poisson", load_bps="4G") \
+            + section("flow", "reads", src="1-3", dst=9, verb="read", message_bytes="20KB", seed=3)
+        one = same(write_scenario(path, {**LEAF_SPINE, "messages_csv": "on"}, LOSSLESS + flows))
+        expect(one["messages.csv"].count(b"\n") > 50, "messages", one["messages.csv"].count(b"\n"))
+    written(case)
+
+
+def losses(_program, _config):
+    """Each fault, also on cables between ranks."""
+    def case(path):
+        rest = LOSSLESS + section("flow", "all", pattern="permutation", src="all", message_bytes="64KB", arrival="poisson", load_bps="4G") \
+            + section("event", "loss", action="loss", at_ns="100us", for_ns="200us", node="leaf1", port="spine1", frame_ppb=5000000) \
+            + section("event", "bad", action="corrupt", at_ns="100us", node="leaf2", port="spine2", frame_ppb=20000000) \
+            + section("event", "late", action="reorder", at_ns="50us", node="spine1", port="leaf3", frame_ppb=20000000, reorder_frames=3, delay_ns="2us") \
+            + section("event", "cut", action="link_down", at_ns="300us", for_ns="50us", node="leaf1", port="spine1") \
+            + section("event", "storm", action="pause_storm", at_ns="120us", for_ns="100us", node="h11") \
+            + section("event", "slow", action="slow_receiver", at_ns="150us", for_ns="100us", node="h7", drain_rate_bps="2G") \
+            + section("event", "frame", action="send", at_ns="160us", node="h9", count=50, rate_bps="1G", frame="ffffffffffff020000000009" + "0806" + "00" * 60) \
+            + section("event", "again", action="switch_restart", at_ns="400us", for_ns="30us", node="spine2")
+        same(write_scenario(path, LEAF_SPINE, rest))
+    written(case)
+
+
+def events(_program, _config):
+    """What an operator does: changes of keys, dumps."""
+    def case(path):
+        rest = LOSSLESS + section("flow", "all", pattern="permutation", src="all", message_bytes="64KB", arrival="poisson", load_bps="4G") \
+            + section("event", "set", action="set", at_ns="200us", set="wred.Kmin=50KB") \
+            + section("event", "dump", action="dump", at_ns="250us") \
+            + section("event", "clear", action="clear_watermarks", at_ns="300us")
+        same(write_scenario(path, LEAF_SPINE, rest))
+    written(case)
+
+
+def jobs(_program, config):
+    """Ranks of jobs at other ranks of the run, beside a flow, and on servers."""
+    def case(path):
+        job = section("job", "ring", collective="all_reduce", bytes="16KB", iterations=2, compute_ns="10us") \
+            + section("flow", "beside", src="1-3", dst=9, message_bytes="64KB", messages=3)
+        one = same(write_scenario(path, LEAF_SPINE, LOSSLESS + job))
+        expect(one["jobs.csv"].count(b"\n") > 2, "iterations", one["jobs.csv"])
+        small = [word for name in ("gradients", "experts") for word in ("--set", f"job {name}.bytes=256KB")]
+        same(f"{config}/job-servers.ini", "--duration", "1ms", *small, "--set", "job experts.start_ns=100us", shapes=((2, 1), (3, 2)))
+    written(case)
+
+
+def waits(_program, _config):
+    """Flows that wait for others at other ranks, and rounds that they begin together."""
+    def case(path):
+        rest = LOSSLESS + section("flow", "first", src="1-3", dst=9, message_bytes="64KB", messages=2) \
+            + section("flow", "second", src="5-7", dst=2, message_bytes="64KB", messages=2, after="first") \
+            + section("flow", "left", src="10", dst=3, message_bytes="32KB", messages=4, barrier="both") \
+            + section("flow", "right", src="15", dst=4, message_bytes="96KB", messages=4, barrier="both")
+        one = same(write_scenario(path, LEAF_SPINE, rest))
+        done = {flow["name"].split()[0]: flow["messages_completed"] for flow in one["results.json"]["flows"]}
+        expect(done == {"first": 2, "second": 2, "left": 4, "right": 4}, "not all flows have ended", done)
+    written(case)
+
+
+def streams(_program, config):
+    same(f"{config}/streams.ini", "--duration", "300us", "--set", "fabric.measure_from_ns=0", shapes=((2, 1), (3, 2)))
+
+
+def shipped(_program, config):
+    """The scenarios of scripts/same-digest."""
+    for name, duration in (("incast-4to1-no-pfc.ini", "3ms"), ("incast-4to1-timely.ini", "2ms"), ("read-4to1.ini", "2ms"), ("websearch-poisson.ini", "2ms"),
+                           ("slow-receiver.ini", "1ms"), ("experiments/fig4-victim.ini", "1ms"), ("experiments/congestion-spreading.ini", "1ms"),
+                           ("experiments/sec7-loss.ini", "3ms"), ("leaf-spine-256.ini", "50us")):
+        same(f"{config}/{name}", "--duration", duration, "--set", "fabric.measure_from_ns=0", "--seed", "7", shapes=((2, 1), (4, 2)))
+
+
+def ended(lab):
+    try:
+        return lab.communicate(timeout=PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        lab.kill()
+        expect(False, "the run did not end")
+        return lab.communicate()
+
+
+def processes_of(launcher):
+    """The ranks that an mpirun has started, by rank."""
+    found = {}
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int(re.search(r"\nPPid:\t(\d+)", (folder / "status").read_text()).group(1))
+            names = dict(word.split(b"=", 1) for word in (folder / "environ").read_bytes().split(b"\0") if b"=" in word)
+        except (OSError, AttributeError):
+            continue
+        if parent == launcher.pid and b"OMPI_COMM_WORLD_RANK" in names:
+            found[int(names[b"OMPI_COMM_WORLD_RANK"])] = int(folder.name)
+    return found
+
+
+def lives(pid):
+    """Does a process run, and not only wait for a parent to ask for its end?"""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def endless(config, folder, ranks=3):
+    """A run of several ranks that has begun, and its processes."""
+    lab = start(ranks, "--duration", "60s", "--out", folder, f"{config}/incast-4to1.ini")
+    rows = pathlib.Path(folder) / "flows.csv.part"
+    expect(until(lambda: rows.exists() and rows.stat().st_size > 4096), "the run does not begin")
+    return lab, processes_of(lab)
+
+
+def killed(_program, config):
+    """All ranks end with one, whichever it is; the files of an earlier run stay."""
+    for victim in (0, 2):
+        with tempfile.TemporaryDirectory(prefix="quench-ranks-") as folder:
+            earlier = pathlib.Path(folder) / "results.json"
+            earlier.write_text("earlier", encoding="utf-8")
+            lab, processes = endless(config, folder)
+            os.kill(processes[victim], signal.SIGKILL)
+            _, err = ended(lab)
+            expect(lab.returncode != 0 and f"rank {victim} " in err, f"rank {victim} is not named", err)
+            expect(earlier.read_text(encoding="utf-8") == "earlier", "an earlier file has changed")
+            expect(until(lambda: not any(map(lives, processes.values()))), "processes are left", processes)
+
+
+def stopped(_program, config):
+    """A signal to the launcher, as by Ctrl-C, or to one rank ends all of them, and no file is left."""
+    for to in ("launcher", "rank"):
+        with tempfile.TemporaryDirectory(prefix="quench-ranks-") as folder:
+            lab, processes = endless(config, folder)
+            os.kill(lab.pid if to == "launcher" else processes[1], signal.SIGINT if to == "launcher" else signal.SIGTERM)
+            _, err = ended(lab)
+            expect(lab.returncode != 0, f"{to}: exit code", lab.returncode)
+            if to == "rank":
+                said = [line for line in err.splitlines() if "quench-lab: error: stopped by a signal: no results are written" in line]
+                expect(len(said) == 1, f"{to}: {len(said)} lines", err)
+                expect(not list(pathlib.Path(folder).iterdir()), "files are left", list(pathlib.Path(folder).iterdir()))
+            expect(not (pathlib.Path(folder) / "results.json").exists(), "results of a run that did not end")
+
+
+def full_disk(_program, config):
+    """What rank 0 cannot write, it says, and all ranks end."""
+    lab = start(2, "--quiet", "--duration", "200us", "--set", "fabric.measure_from_ns=0", "--json", "/dev/full", f"{config}/incast-4to1.ini")
+    _, err = ended(lab)
+    said = [line for line in err.splitlines() if line.startswith("quench-lab: error: /dev/full: ")]
+    expect(lab.returncode != 0 and len(said) == 1, "an error line", err)
+
+
+def refused(_program, config):
+    """What several ranks cannot do is said in one line, before anything runs."""
+    for options, what in ((("--explain", "incast h1"), "--explain of a flow or a job"), (("--alone",), "--alone")):
+        lab = start(2, *options, f"{config}/incast-4to1.ini")
+        _, err = ended(lab)
+        said = [line for line in err.splitlines() if line.startswith("quench-lab: error:")]
+        expect(lab.returncode != 0 and len(said) == 1 and f"{what}: not with several ranks" in said[0], str(options), err)
+
+
+if shutil.which("mpirun") is None or not (LAB.parent / "quench-lab-mpi.so").exists():
+    print("SKIP: no mpirun, or quench-lab was built without MPI: scripts/install-deps mpi")
+    sys.exit(77)
+os.environ["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
+with_config(incast, leaf_spine, losses, events, jobs, waits, streams, shipped, killed, stopped, full_disk, refused)
