@@ -55,7 +55,7 @@ def differences(one, many):
             yield f"{name}: {next(((a, b) for a, b in lines if a != b), 'lengths')}"
 
 
-def same(scenario, *options, shapes=((2, 1), (3, 1), (4, 1), (2, 2))):
+def same(scenario, *options, shapes=((3, 1), (2, 2))):
     one = files(1, 1, scenario, *options)
     for ranks, threads in shapes:
         found = list(differences(one, files(ranks, threads, scenario, *options)))
@@ -81,7 +81,7 @@ def written(case):
 
 
 def incast(_program, config):
-    same(f"{config}/incast-4to1.ini", "--duration", "1ms", "--set", "fabric.measure_from_ns=300us", "--trace", "incast")
+    same(f"{config}/incast-4to1.ini", "--duration", "300us", "--set", "fabric.measure_from_ns=100us", "--trace", "incast", shapes=((2, 1), (4, 2)))
 
 
 def leaf_spine(_program, _config):
@@ -128,7 +128,7 @@ def jobs(_program, config):
         one = same(write_scenario(path, LEAF_SPINE, LOSSLESS + job))
         expect(one["jobs.csv"].count(b"\n") > 2, "iterations", one["jobs.csv"])
         small = [word for name in ("gradients", "experts") for word in ("--set", f"job {name}.bytes=256KB")]
-        same(f"{config}/job-servers.ini", "--duration", "1ms", *small, "--set", "job experts.start_ns=100us", shapes=((2, 1), (3, 2)))
+        same(f"{config}/job-servers.ini", "--duration", "300us", *small, "--set", "job experts.start_ns=50us", shapes=((3, 1),))
     written(case)
 
 
@@ -146,15 +146,36 @@ def waits(_program, _config):
 
 
 def streams(_program, config):
-    same(f"{config}/streams.ini", "--duration", "300us", "--set", "fabric.measure_from_ns=0", shapes=((2, 1), (3, 2)))
+    same(f"{config}/streams.ini", "--duration", "100us", "--set", "fabric.measure_from_ns=0", shapes=((2, 2),))
+
+
+def explained(_program, config):
+    """What --explain says of all nodes: the pauses, the queues."""
+    for word in ("pauses", "hot"):
+        said = []
+        for ranks in (1, 2):
+            lab = start(ranks, "--threads", 1, "--duration", "300us", "--set", "fabric.measure_from_ns=0", "--explain", word, f"{config}/experiments/congestion-spreading.ini")
+            said.append(ended(lab)[0])
+        expect(said[0] == said[1] and said[0] not in ("", "no pauses\n", "no queues\n"), f"--explain {word}", said)
 
 
 def shipped(_program, config):
-    """The scenarios of scripts/same-digest."""
-    for name, duration in (("incast-4to1-no-pfc.ini", "3ms"), ("incast-4to1-timely.ini", "2ms"), ("read-4to1.ini", "2ms"), ("websearch-poisson.ini", "2ms"),
-                           ("slow-receiver.ini", "1ms"), ("experiments/fig4-victim.ini", "1ms"), ("experiments/congestion-spreading.ini", "1ms"),
-                           ("experiments/sec7-loss.ini", "3ms"), ("leaf-spine-256.ini", "50us")):
-        same(f"{config}/{name}", "--duration", duration, "--set", "fabric.measure_from_ns=0", "--seed", "7", shapes=((2, 1), (4, 2)))
+    """The other scenarios of scripts/same-digest."""
+    for name, duration in (("incast-4to1-no-pfc.ini", "700us"), ("incast-4to1-timely.ini", "700us"), ("read-4to1.ini", "700us"), ("websearch-poisson.ini", "700us"),
+                           ("slow-receiver.ini", "500us"), ("experiments/fig4-victim.ini", "300us"), ("experiments/congestion-spreading.ini", "300us"),
+                           ("experiments/sec7-loss.ini", "700us"), ("leaf-spine-256.ini", "20us")):
+        same(f"{config}/{name}", "--duration", duration, "--set", "fabric.measure_from_ns=0", "--seed", "7", shapes=((2, 1), (2, 2)))
+
+
+def drawn(_program, _config):
+    """Fabrics of the lives (test/life), whose events and flows are drawn; QUENCH_RANKS_SEEDS=20-30 chooses others."""
+    first, _, last = os.environ.get("QUENCH_RANKS_SEEDS", "1-4").partition("-")
+    life = LAB.parents[2] / "test" / "life" / "life"
+    with tempfile.TemporaryDirectory(prefix="quench-ranks-") as folder:
+        for seed in range(int(first), int(last or first) + 1):
+            path = pathlib.Path(folder) / f"life{seed}.ini"
+            path.write_bytes(subprocess.run([life, "fabric", "--print", str(seed)], stdout=subprocess.PIPE, check=True).stdout)
+            same(path, "--duration", "500us", shapes=((2, 1), (3, 1), (2, 2)))
 
 
 def ended(lab):
@@ -235,7 +256,8 @@ def full_disk(_program, config):
 
 def refused(_program, config):
     """What several ranks cannot do is said in one line, before anything runs."""
-    for options, what in ((("--explain", "incast h1"), "--explain of a flow or a job"), (("--alone",), "--alone")):
+    for options, what in ((("--explain", "incast h1"), "--explain of a flow or a job"), (("--alone",), "--alone"),
+                          (("--set", "record r.node=h1"), "[record NAME]")):
         lab = start(2, *options, f"{config}/incast-4to1.ini")
         _, err = ended(lab)
         said = [line for line in err.splitlines() if line.startswith("quench-lab: error:")]
@@ -246,4 +268,4 @@ if shutil.which("mpirun") is None or not (LAB.parent / "quench-lab-mpi.so").exis
     print("SKIP: no mpirun, or quench-lab was built without MPI: scripts/install-deps mpi")
     sys.exit(77)
 os.environ["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
-with_config(incast, leaf_spine, losses, events, jobs, waits, streams, shipped, killed, stopped, full_disk, refused)
+with_config(incast, leaf_spine, losses, events, jobs, waits, streams, explained, shipped, drawn, killed, stopped, full_disk, refused)

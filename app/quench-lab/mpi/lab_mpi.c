@@ -10,14 +10,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "quench-lab/ranks/lab_ranks.h"
 
 #define FIRST_BYTES 4096u
 #define TAG_FIRST 1
 #define TAG_REST 2
-/* Polls before the core goes to others: those that are waited for may need it. */
+/*
+ * Polls before the core goes to others, since those that are waited for may need it. A core with
+ * many processes returns too early from a yield, but not from a sleep.
+ */
 #define POLLS 200u
+#define POLLS_AWAKE 2000u
+#define SLEEP_NS 20000
 
 /* What comes first. */
 struct first {
@@ -36,11 +42,16 @@ struct mpi_ranks {
 static void
 wait_all(struct mpi_ranks *m)
 {
+	const struct timespec sleep = {.tv_nsec = SLEEP_NS};
 	int done = 0;
 
-	for (unsigned int i = 1; !done; i++) {
+	for (uint64_t i = 1; !done; i++) {
 		MPI_Testall(m->n_requests, m->requests, &done, MPI_STATUSES_IGNORE);
-		if (!done && i % POLLS == 0)
+		if (done)
+			break;
+		if (i > POLLS_AWAKE)
+			nanosleep(&sleep, NULL);
+		else if (i % POLLS == 0)
 			sched_yield();
 	}
 	m->n_requests = 0;
@@ -163,8 +174,12 @@ quench_lab_mpi_open(const struct lab_plugin_needs *needs, char *why, size_t why_
 	MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &got);
 	MPI_Comm_rank(MPI_COMM_WORLD, &self);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
-	if (got < MPI_THREAD_SERIALIZED || n > (int)RANKS_MOST || n < 2) {
+	if (n < 2)
+		snprintf(why, why_size,
+			 "its MPI library sees one process: expected the mpirun of that library");
+	else if (got < MPI_THREAD_SERIALIZED || n > (int)RANKS_MOST)
 		snprintf(why, why_size, "expected 2 to %u ranks, and threads in turn", RANKS_MOST);
+	if (got < MPI_THREAD_SERIALIZED || n > (int)RANKS_MOST || n < 2) {
 		MPI_Finalize();
 		free(m);
 		return NULL;

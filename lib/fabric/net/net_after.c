@@ -377,7 +377,7 @@ share_ends(struct net *net, const struct rank_bytes *own)
 	for (uint32_t q = 0; q < ranks->n; q++) {
 		struct rank_reader r = rank_reader_of(&ranks->in[q]);
 
-		while (q != ranks->self && r.at < r.end) {
+		while (q != ranks->self && !r.bad && r.at < r.end) {
 			struct far_end far;
 
 			rank_reader_copy(&r, &far, sizeof(far));

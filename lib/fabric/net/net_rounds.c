@@ -151,7 +151,7 @@ share_rounds(struct net *net)
 	for (uint32_t q = 0; r->far != NULL && q < ranks->n; q++) {
 		struct rank_reader in = rank_reader_of(&ranks->in[q]);
 
-		while (q != ranks->self && in.at < in.end) {
+		while (q != ranks->self && !in.bad && in.at < in.end) {
 			struct far_rounds far;
 
 			rank_reader_copy(&in, &far, sizeof(far));
