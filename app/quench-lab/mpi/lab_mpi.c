@@ -5,6 +5,7 @@
  * Between two ranks, an exchange is one message of up to FIRST_BYTES, which begins with the length
  * of all, and a second one with the rest. Most windows need the first alone.
  */
+#include <errno.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
@@ -143,7 +144,7 @@ exchange(struct ranks *ranks, const struct rank_bytes *out, struct rank_bytes *i
 			       n < sizeof(m->in[q].data) ? n : sizeof(m->in[q].data));
 	}
 	if (!ok)
-		return -1;
+		return -ENOMEM;
 	for (uint32_t q = 0; q < ranks->n; q++)
 		if (q != ranks->self)
 			exchange_rest(m, q, &out[q], &in[q]);

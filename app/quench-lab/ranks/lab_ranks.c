@@ -35,18 +35,18 @@ n_processes(void)
 static void *
 load(void)
 {
-	char path[PATH_MAX + sizeof(LAB_PLUGIN) + 1], self[PATH_MAX];
+	char path[PATH_MAX + sizeof(LAB_PLUGIN) + 1] = LAB_PLUGIN_FOLDER "/" LAB_PLUGIN;
+	char beside[sizeof(path)], self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	void *found = NULL;
 
 	if (n > 0) {
 		self[n] = '\0';
-		snprintf(path, sizeof(path), "%s/%s", dirname(self), LAB_PLUGIN);
-		/* Open MPI's own plug-ins look for the symbols of its library. */
-		found = access(path, F_OK) == 0 ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL;
+		snprintf(beside, sizeof(beside), "%s/%s", dirname(self), LAB_PLUGIN);
+		if (access(beside, F_OK) == 0)
+			memcpy(path, beside, sizeof(path));
 	}
-	return found != NULL ? found
-			     : dlopen(LAB_PLUGIN_FOLDER "/" LAB_PLUGIN, RTLD_NOW | RTLD_GLOBAL);
+	/* Open MPI's own plug-ins look for the symbols of its library. */
+	return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 }
 
 static void *
@@ -72,9 +72,10 @@ lab_ranks_open(struct ranks **out)
 	}
 	plugin = load();
 	if (plugin == NULL) {
-		say_error("started as one of %u ranks, but " LAB_PLUGIN
-			  " cannot be loaded: %s; install quench-lab-mpi, or build with MPI",
-			  (unsigned int)n, dlerror());
+		say_error(
+			"started as one of %u ranks, but " LAB_PLUGIN
+			" cannot be loaded: %s; expected a build with an MPI library (-Dmpi=enabled)",
+			(unsigned int)n, dlerror());
 		return APP_BAD_USAGE;
 	}
 	*(void **)&open = symbol(LAB_PLUGIN_OPEN);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/ranks/ranks.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,43 +101,58 @@ ranks_to_first(struct ranks *ranks)
 int
 ranks_to_all(struct ranks *ranks, const void *from, size_t n)
 {
+	bool no_memory = false;
+	int rc;
+
 	ranks_begin(ranks);
-	for (uint32_t q = 0; q < ranks->n; q++)
+	for (uint32_t q = 0; q < ranks->n; q++) {
+		if (q == ranks->self)
+			continue;
+		rank_bytes_add(&ranks->out[q], from, n);
+		no_memory |= ranks->out[q].no_memory;
+	}
+	/* The others wait for this exchange, and find too few bytes. */
+	rc = ranks->exchange(ranks, ranks->out, ranks->in);
+	return no_memory ? -ENOMEM : rc;
+}
+
+/* The value of each rank, in values[]. @return as exchange(). */
+static int
+values_of_all(struct ranks *ranks, uint64_t value, uint64_t values[RANKS_MOST])
+{
+	int rc = ranks_to_all(ranks, &value, sizeof(value));
+
+	for (uint32_t q = 0; rc == 0 && q < ranks->n; q++) {
+		struct rank_reader r = rank_reader_of(&ranks->in[q]);
+
+		values[q] = value;
 		if (q != ranks->self)
-			rank_bytes_add(&ranks->out[q], from, n);
-	return ranks->exchange(ranks, ranks->out, ranks->in);
+			rank_reader_copy(&r, &values[q], sizeof(values[q]));
+		rc = r.bad ? -EIO : 0;
+	}
+	return rc;
 }
 
 uint64_t
 ranks_min(struct ranks *ranks, uint64_t value)
 {
-	if (ranks_to_all(ranks, &value, sizeof(value)) < 0)
-		return 0;
-	for (uint32_t q = 0; q < ranks->n; q++) {
-		struct rank_reader r = rank_reader_of(&ranks->in[q]);
-		uint64_t other;
+	uint64_t values[RANKS_MOST];
 
-		if (q == ranks->self)
-			continue;
-		rank_reader_copy(&r, &other, sizeof(other));
-		value = min_u64(value, other);
-	}
+	if (values_of_all(ranks, value, values) < 0)
+		return 0;
+	for (uint32_t q = 0; q < ranks->n; q++)
+		value = min_u64(value, values[q]);
 	return value;
 }
 
 uint64_t
 ranks_sum(struct ranks *ranks, uint64_t value)
 {
-	if (ranks_to_all(ranks, &value, sizeof(value)) < 0)
-		return UINT64_MAX;
-	for (uint32_t q = 0; q < ranks->n; q++) {
-		struct rank_reader r = rank_reader_of(&ranks->in[q]);
-		uint64_t other;
+	uint64_t values[RANKS_MOST], sum = 0;
 
-		if (q == ranks->self)
-			continue;
-		rank_reader_copy(&r, &other, sizeof(other));
-		value += other;
-	}
-	return value;
+	if (values_of_all(ranks, value, values) < 0)
+		return UINT64_MAX;
+	for (uint32_t q = 0; q < ranks->n; q++)
+		sum += values[q];
+	return sum;
 }
