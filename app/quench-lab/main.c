@@ -182,9 +182,9 @@ on_event(void *arg, const struct event_params *e, uint64_t now_ns)
 	(void)dumps_take(&ctx->run->dumps, ctx->run->net, e, now_ns);
 }
 
-/* Takes the reference. name: file name in DIR. */
+/* Takes the reference. part: name in DIR until the run has succeeded. */
 static int
-write_json(const struct lab_opts *o, json_t *json, const char *name)
+write_json(const struct lab_opts *o, json_t *json, const char *part)
 {
 	char path[4096];
 	int rc = 0;
@@ -198,7 +198,7 @@ write_json(const struct lab_opts *o, json_t *json, const char *name)
 		rc = json_write(json, path);
 	}
 	if (rc == 0 && o->out_dir != NULL) {
-		snprintf(path, sizeof(path), "%s/%s", o->out_dir, name);
+		snprintf(path, sizeof(path), "%s/%s", o->out_dir, part);
 		rc = json_write(json, path);
 	}
 	json_decref(json);
@@ -353,6 +353,8 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 	if (o->out_dir != NULL) {
 		if (make_out_dir(o) < 0)
 			return APP_FAILED;
+		/* Of a run that was killed. */
+		output_csv_keep(o->out_dir, false);
 		if (output_csv_open(&csv, o->out_dir, run->net) < 0) {
 			output_csv_close(&csv, o->out_dir, run->net);
 			output_csv_keep(o->out_dir, false);
@@ -386,7 +388,7 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 		rc = run_model(o, &run->fluid);
 	/* A flow takes 7 KB of the object: flow_rows bounds them. */
 	if (rc == APP_DONE && (o->json != NULL || o->out_dir != NULL))
-		rc = write_json(o, output_json(run), "results.json");
+		rc = write_json(o, output_json(run), "results.json.part");
 	if (recordings_close(recordings, rc == APP_DONE) < 0)
 		rc = APP_FAILED;
 	if (o->out_dir != NULL && output_csv_keep(o->out_dir, rc == APP_DONE) < 0)

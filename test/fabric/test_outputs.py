@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[n] / folder) for n, folder in ((1, "e2e"), (2, "tools"))]
+from harness import until  # noqa: E402
+from quench import data, tables  # noqa: E402
 from scenarios import expect, failures
 
 LAB, CONFIG, CASE = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
@@ -200,5 +203,26 @@ def rates_of_messages():
         expect(flows[0]["min_rate_bps"] == 10**11, f"{verb}: the lowest rate is that of a QP", flows)
 
 
-{"explain_end": explain_end, "rates_of_messages": rates_of_messages, "progress": progress, "counters": counters, "explain": explain, "explain_fabric": explain_fabric}[CASE]()
+def killed():
+    """A run that is killed leaves files with .part, the next one removes them, and results are the last to get their name."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        (folder / "results.json").write_text("earlier", encoding="utf-8")
+        with subprocess.Popen([LAB, "--no-progress", "--out", folder, "--duration", "60s", CONFIG / "incast-4to1.ini"]) as process:
+            expect(until(lambda: (folder / "flows.csv.part").exists() and (folder / "flows.csv.part").stat().st_size > 4096), "it writes")
+            process.kill()
+        expect([path.name for path in folder.iterdir() if path.suffix != ".part"] == ["results.json"], "files that look complete", list(folder.iterdir()))
+        expect((folder / "results.json").read_text(encoding="utf-8") == "earlier", "the earlier results have changed")
+        (folder / "results.json").unlink()
+        try:
+            data.read_results(folder / "results.json")
+            expect(False, "results of a run that was killed are read")
+        except tables.BadInput as error:
+            expect("has not ended, or was killed" in str(error), "the reason", error)
+        subprocess.run([LAB, "--out", folder, "--set", "fabric.messages_csv=off", *SHORT], check=True)
+        names = {path.name for path in folder.iterdir()}
+        expect("results.json" in names and "messages.csv" not in names and not list(folder.glob("*.part")), "rows of the killed run are left", names)
+
+
+{"killed": killed, "explain_end": explain_end, "rates_of_messages": rates_of_messages, "progress": progress, "counters": counters, "explain": explain, "explain_fabric": explain_fabric}[CASE]()
 sys.exit(1 if failures else 0)

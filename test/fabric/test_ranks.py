@@ -164,18 +164,19 @@ def shipped(_program, config):
     for name, duration in (("incast-4to1-no-pfc.ini", "700us"), ("incast-4to1-timely.ini", "700us"), ("read-4to1.ini", "700us"), ("websearch-poisson.ini", "700us"),
                            ("slow-receiver.ini", "500us"), ("experiments/fig4-victim.ini", "300us"), ("experiments/congestion-spreading.ini", "300us"),
                            ("experiments/sec7-loss.ini", "700us"), ("leaf-spine-256.ini", "20us")):
-        same(f"{config}/{name}", "--duration", duration, "--set", "fabric.measure_from_ns=0", "--seed", "7", shapes=((2, 1), (2, 2)))
+        same(f"{config}/{name}", "--duration", duration, "--set", "fabric.measure_from_ns=0", "--seed", "7", shapes=((2, 2), (8, 1)))
 
 
 def drawn(_program, _config):
     """Fabrics of the lives (test/life), whose events and flows are drawn; QUENCH_RANKS_SEEDS=20-30 chooses others."""
+    shapes = (((2, 1), (3, 2)), ((8, 1), (2, 2)), ((4, 1), (8, 2)), ((3, 1), (4, 2)))
     first, _, last = os.environ.get("QUENCH_RANKS_SEEDS", "1-4").partition("-")
     life = LAB.parents[2] / "test" / "life" / "life"
     with tempfile.TemporaryDirectory(prefix="quench-ranks-") as folder:
         for seed in range(int(first), int(last or first) + 1):
             path = pathlib.Path(folder) / f"life{seed}.ini"
             path.write_bytes(subprocess.run([life, "fabric", "--print", str(seed)], stdout=subprocess.PIPE, check=True).stdout)
-            same(path, "--duration", "500us", shapes=((2, 1), (3, 1), (2, 2)))
+            same(path, "--duration", "500us", shapes=shapes[seed % len(shapes)])
 
 
 def ended(lab):
@@ -218,16 +219,19 @@ def endless(config, folder, ranks=3):
 
 
 def killed(_program, config):
-    """All ranks end with one, whichever it is; the files of an earlier run stay."""
-    for victim in (0, 2):
+    """All ranks end with one, whichever it is, and with the launcher; the files of an earlier run stay, beside unfinished ones."""
+    for victim in (0, 2, "launcher"):
         with tempfile.TemporaryDirectory(prefix="quench-ranks-") as folder:
             earlier = pathlib.Path(folder) / "results.json"
             earlier.write_text("earlier", encoding="utf-8")
             lab, processes = endless(config, folder)
-            os.kill(processes[victim], signal.SIGKILL)
+            os.kill(lab.pid if victim == "launcher" else processes[victim], signal.SIGKILL)
             _, err = ended(lab)
-            expect(lab.returncode != 0 and f"rank {victim} " in err, f"rank {victim} is not named", err)
+            expect(lab.returncode != 0, f"{victim}: exit code", lab.returncode)
+            expect(victim == "launcher" or f"rank {victim} " in err, f"rank {victim} is not named", err)
             expect(earlier.read_text(encoding="utf-8") == "earlier", "an earlier file has changed")
+            left = {path.name for path in pathlib.Path(folder).iterdir() if path != earlier}
+            expect("flows.csv.part" in left and all(name.endswith(".part") for name in left), "files that look complete", left)
             expect(until(lambda: not any(map(lives, processes.values()))), "processes are left", processes)
 
 

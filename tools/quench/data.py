@@ -43,6 +43,9 @@ def require(path: pathlib.Path, what: Mapping[str, Any], keys: Iterable[str]) ->
 def read_results(path: pathlib.Path) -> dict[str, Any]:
     try:
         results = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        begun = next(path.parent.glob("*.part"), None)
+        raise BadInput(f"{path}: {error.strerror}" + (f": the run has not ended, or was killed: there is {begun.name}" if begun else "")) from error
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}") from error
     except ValueError as error:

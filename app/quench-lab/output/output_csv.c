@@ -316,5 +316,8 @@ output_csv_keep(const char *dir, bool keep)
 	    output_keep_optional(dir, "servers.csv", keep) < 0 || output_jobs_keep(dir, keep) < 0 ||
 	    output_fluid_keep(dir, keep) < 0)
 		rc = -EIO;
+	/* Last: a run that is killed before that leaves a file with ".part". */
+	if (output_keep(dir, "results.json", keep && rc == 0) < 0)
+		rc = -EIO;
 	return rc;
 }
