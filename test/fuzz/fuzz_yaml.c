@@ -52,8 +52,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	for (unsigned int i = 0; i < ARRAY_LEN(paths); i++) {
 		struct config_store store = {0};
 		struct config_error err = {""};
+		char *text = malloc(len + 1);
+		int rc;
 
-		if (yaml_file_parse(paths[i], (const char *)data, len, &store, &err) == 0) {
+		FUZZ_CHECK(text != NULL);
+		memcpy(text, data, len);
+		text[len] = '\0'; /* as config_file_text() has it */
+		rc = yaml_file_parse(paths[i], text, len, &store, &err);
+		free(text);
+		if (rc == 0) {
 			check_same(&store);
 		} else {
 			FUZZ_CHECK(strncmp(err.text, paths[i], strlen(paths[i])) == 0);

@@ -225,9 +225,9 @@ prepare_json(const char *path, char *text, size_t size, struct config_error *err
 	return 0;
 }
 
-/* May change text. */
-static int
-parse(const char *path, char *text, size_t size, struct config_store *out, struct config_error *err)
+int
+yaml_file_parse(const char *path, char *text, size_t size, struct config_store *out,
+		struct config_error *err)
 {
 	struct config_taker t = {.path = path, .store = out, .err = err};
 	yaml_parser_t parser;
@@ -250,26 +250,8 @@ yaml_file_load(const char *path, struct config_store *out, struct config_error *
 {
 	size_t size = 0;
 	char *text = config_file_text(path, &size, err);
-	int rc = text != NULL ? parse(path, text, size, out, err) : -EINVAL;
+	int rc = text != NULL ? yaml_file_parse(path, text, size, out, err) : -EINVAL;
 
 	free(text);
-	return rc;
-}
-
-int
-yaml_file_parse(const char *path, const char *text, size_t size, struct config_store *out,
-		struct config_error *err)
-{
-	char *copy = malloc(size + 1);
-	int rc = -EINVAL;
-
-	if (copy != NULL) {
-		memcpy(copy, text, size);
-		copy[size] = '\0';
-		rc = parse(path, copy, size, out, err);
-	} else {
-		config_error_set(err, path, " out of memory");
-	}
-	free(copy);
 	return rc;
 }

@@ -28,8 +28,8 @@ bool yaml_file_is(const char *path);
  */
 int yaml_file_load(const char *path, struct config_store *out, struct config_error *err);
 
-/** The same for a text. */
-int yaml_file_parse(const char *path, const char *text, size_t size, struct config_store *out,
+/** The same for a text, which may be changed; error lines show path. */
+int yaml_file_parse(const char *path, char *text, size_t size, struct config_store *out,
 		    struct config_error *err);
 
 #endif

@@ -28,12 +28,22 @@ written(const struct config_store *store)
 	return text;
 }
 
+static int
+parse(const char *path, const char *text, struct config_store *store, struct config_error *err)
+{
+	char *copy = strdup(text);
+	int rc = yaml_file_parse(path, copy, strlen(copy), store, err);
+
+	free(copy);
+	return rc;
+}
+
 static void
 assert_taken(const char *path, const char *text, const char *expected)
 {
 	struct config_store store = {0};
 	struct config_error err = {""};
-	int rc = yaml_file_parse(path, text, strlen(text), &store, &err);
+	int rc = parse(path, text, &store, &err);
 	char *got = written(&store);
 
 	assert_string_equal(err.text, "");
@@ -116,9 +126,7 @@ TEST(what_is_not_a_mapping_of_mappings_has_its_error_line)
 		struct config_store store = {0};
 		struct config_error err = {""};
 
-		assert_int_not_equal(yaml_file_parse(rows[i].path, rows[i].text,
-						     strlen(rows[i].text), &store, &err),
-				     0);
+		assert_int_not_equal(parse(rows[i].path, rows[i].text, &store, &err), 0);
 		assert_string_equal(err.text, rows[i].error);
 		config_store_free(&store);
 	}
