@@ -42,6 +42,7 @@ sw_hop_counts_of(struct sw_hop_table *t, const struct neigh_key *key, uint32_t m
 		 struct sw_hop_counts **counts)
 {
 	struct sw_hop_counts **chain = &t->chains[chain_of(key)], *c = find(t, key);
+	struct sw_hop_counts **domain = &t->domains[key->vlan_id];
 
 	*counts = c;
 	if (c != NULL || t->n >= most)
@@ -53,8 +54,10 @@ sw_hop_counts_of(struct sw_hop_table *t, const struct neigh_key *key, uint32_t m
 	c->key = *key;
 	c->next = t->first;
 	c->in_chain = *chain;
+	c->in_domain = *domain;
 	t->n++;
 	__atomic_store_n(chain, c, __ATOMIC_RELEASE);
+	__atomic_store_n(domain, c, __ATOMIC_RELEASE);
 	__atomic_store_n(&t->first, c, __ATOMIC_RELEASE);
 	*counts = c;
 	return 0;
@@ -80,11 +83,10 @@ sw_hop_counts_next(const struct sw_hop_table *t, const struct sw_hop_counts *cou
 void
 sw_hop_counts_add_domain(const struct sw_hop_table *t, uint16_t domain, struct sw_hop_stats *sum)
 {
-	const struct sw_hop_counts *c = NULL;
+	const struct sw_hop_counts *c = __atomic_load_n(&t->domains[domain], __ATOMIC_ACQUIRE);
 
-	while ((c = sw_hop_counts_next(t, c)) != NULL)
-		if (c->key.vlan_id == domain)
-			counters_add(&c->stats, sum, sizeof(*sum));
+	for (; c != NULL; c = c->in_domain)
+		counters_add(&c->stats, sum, sizeof(*sum));
 }
 
 void

@@ -13,6 +13,7 @@
 
 #include "fwd/neigh.h"
 #include "switch/params/sw_counters.h"
+#include "switch/tables/sw_tables.h"
 
 /* With the default neighbor_entries, a chain has 16 counts at most. */
 #define SW_HOP_CHAINS 1024u
@@ -21,13 +22,15 @@
 struct sw_hop_counts {
 	struct sw_hop_stats stats; /* written by the owner */
 	struct neigh_key key;
-	bool in_use;                           /* by the routes in force */
-	struct sw_hop_counts *next, *in_chain; /* of all; of those with the same hash */
+	bool in_use; /* by the routes in force */
+	/* of all; of those with the same hash; of the same domain */
+	struct sw_hop_counts *next, *in_chain, *in_domain;
 };
 
 struct sw_hop_table {
 	struct sw_hop_counts *first;
 	struct sw_hop_counts *chains[SW_HOP_CHAINS]; /* by hash of the key */
+	struct sw_hop_counts *domains[SW_DOMAINS];
 	uint32_t n;
 };
 
