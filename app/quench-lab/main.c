@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <libgen.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -28,6 +27,7 @@
 #include "quench-lab/recording/explain_flow.h"
 #include "quench-lab/recording/explain_job.h"
 #include "quench-lab/eal_clock.h"
+#include "quench-lab/eal_cores.h"
 #include "quench-lab/eal_memory.h"
 #include "quench-lab/lab_opts.h"
 #include "quench-lab/output/output.h"
@@ -58,51 +58,40 @@ on_signal(int number)
 	stop_asked = 1;
 }
 
-/*
- * Start EAL without devices, shared memory and threads of its own: a team has others. EAL pins the
- * process to its only CPU, which all concurrent runs would share. So restore the set of allowed
- * CPUs.
- */
+/* Start EAL without devices, shared memory and threads of its own: a team has others. */
 static int
 start_eal(const struct scenario *s)
 {
 	const struct topology *t = s->topology;
 	bool small = t->n_hosts <= SMALL_HOSTS && t->n_switches <= SMALL_SWITCHES &&
 		     s->n_static_routes == 0 && s->sw.tables.n_routes == 0;
-	cpu_set_t cpus;
-	bool has_cpus = sched_getaffinity(0, sizeof(cpus), &cpus) == 0;
-	char megabytes[16], lcores[32];
-	int cpu = 0;
+	char megabytes[16];
 	static char words[] = "quench-lab\0--no-huge\0--no-shconf\0--no-pci\0--no-telemetry\0"
-			      "--log-level=error";
+			      "--log-level=error\0--lcores=0@0";
 	char *argv[16];
 	int argc = 0, rc;
 
 	if (!eal_has_files(1))
 		return -1;
-	while (has_cpus && !CPU_ISSET(cpu, &cpus))
-		cpu++;
-	snprintf(lcores, sizeof(lcores), "--lcores=0@%d", cpu);
 	for (char *w = words; w < words + sizeof(words); w += strlen(w) + 1)
 		argv[argc++] = w;
 	snprintf(megabytes, sizeof(megabytes), "-m%u",
 		 small ? EAL_MEGABYTES_SMALL
 		       : EAL_MEGABYTES + t->n_switches * EAL_MEGABYTES_PER_SWITCH);
-	argv[argc++] = lcores;
 	argv[argc++] = megabytes;
 	argv[argc] = NULL;
 	eal_clock_hurry(true);
+	eal_cores_keep(true);
 	eal_memory_private(true);
 	rc = eal_init(argc, argv);
 	eal_memory_private(false);
+	eal_cores_keep(false);
 	eal_clock_hurry(false);
 	if (rc < 0) {
 		say_error("EAL does not start");
 		return -1;
 	}
 	eal_memory_use_huge_pages();
-	if (has_cpus)
-		sched_setaffinity(0, sizeof(cpus), &cpus);
 	return 0;
 }
 
