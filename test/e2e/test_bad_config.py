@@ -191,14 +191,21 @@ def used_devices(work):
     peer = Program(work, "nic", "peer", ini(PATIENT), eal(client, core=1), "--stay", "--stats-interval", 0, "--idle-sleep", 200)
     peer.wait_started()
     os.chdir(work)
+    os.symlink("out.pcap", "link.pcap")
     for device, words, by in ((server, f"role=server of memif socket {socket_path}", holder), (client, f"role=client, id=0 of memif socket {socket_path}", peer),
-                              ("net_pcap0,rx_iface=lo,tx_pcap=out.pcap", "file out.pcap", holder), (f"net_tap0,iface={tap}", f"tap interface {tap}", holder)):
+                              ("net_pcap0,rx_iface=lo,tx_pcap=out.pcap", "file out.pcap", holder), ("net_pcap0,rx_iface=lo,tx_pcap=link.pcap", "file link.pcap", holder),
+                              (f"net_tap0,iface={tap}", f"tap interface {tap}", holder)):
         if with_tap or "net_tap" not in device:
             done = run(path_of("nic"), *eal(device), "--", "--config", "peer.ini")
             one_line(f"a device in use: {device}", done, 1, (words, f"is in use by quench-{'nic' if by is peer else 'switch'} (pid {by.process.pid})"))
     (work / "rings.ini").write_text(ini(SWITCH))
     done = run(path_of("switch"), *eal("net_ring0", "net_ring1"), "--", "--config", "rings.ini", "--duration", "10ms")
     check_equal("rings are of each process", done.returncode, 0)
+    os.symlink("none.pcap", "dangling.pcap")
+    for first, second, words in (("net_pcap0,rx_iface=lo,tx_pcap=none.pcap", "net_pcap1,rx_iface=none,tx_pcap=dangling.pcap", "file dangling.pcap"),
+                                 ("net_pcap0,rx_iface=lo,tx_iface=lo", "net_pcap1,rx_iface=lo,tx_iface=none", "interface lo")):
+        done = run(path_of("switch"), *eal(first, second), "--", "--config", "rings.ini", "--duration", "10ms")
+        one_line(f"two devices: {second}", done, 1, (f"{words} is in use by net_pcap0, too",))
     check_equal("the holders run on", (peer.stop(), holder.stop()), (0, 0))
 
 

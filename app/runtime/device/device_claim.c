@@ -37,8 +37,47 @@ is_trusted(uid_t uid)
 /* What is claimed: the kind is part of the claim's name, the words are those of messages. */
 struct claimed {
 	const char *kind, *name;
+	const char *device; /* that uses it */
 	char words[160];
 };
+
+/* What devices of this program have claimed. */
+struct ours {
+	struct ours *next;
+	const char *device;
+	char name[]; /* with the kind */
+};
+
+static struct ours *ours;
+
+/* @return -EBUSY after an error line: another device of this program uses it. */
+static int
+judge_ours(const struct claimed *c, const char *name)
+{
+	const struct ours *o = ours;
+
+	while (o != NULL && strcmp(o->name, name) != 0)
+		o = o->next;
+	if (o == NULL || o->device == c->device)
+		return 0;
+	say_error("%s is in use by %.*s, too: expected one of one device alone", c->words,
+		  (int)strcspn(o->device, ","), o->device);
+	return -EBUSY;
+}
+
+/* Without memory for it, it is not known. */
+static void
+keep_ours(const struct claimed *c, const char *name)
+{
+	struct ours *o = malloc(sizeof(*o) + strlen(name) + 1);
+
+	if (o == NULL)
+		return;
+	o->device = c->device;
+	strcpy(o->name, name);
+	o->next = ours;
+	ours = o;
+}
 
 /* @return -EBUSY after an error line, or 0 after a warning: the holder is not believed. */
 static int
@@ -65,9 +104,13 @@ claim(const struct claimed *c)
 			 c->name);
 	socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	const char *name = addr.sun_path + 1;
 	struct listener other;
 	bool taken;
 
+	if (judge_ours(c, name) != 0)
+		return -EBUSY;
+	keep_ours(c, name);
 	/* The descriptor stays open for the life of the process. */
 	if (fd >= 0 && bind(fd, (const struct sockaddr *)&addr, bytes) == 0 && listen(fd, 1) == 0)
 		return 0;
@@ -90,9 +133,9 @@ hash_text(const char *text, char name[17])
 }
 
 static int
-claim_interface(const char *kind, const char *word, const char *name)
+claim_interface(const char *device, const char *kind, const char *word, const char *name)
 {
-	struct claimed c = {.kind = kind, .name = name};
+	struct claimed c = {.kind = kind, .name = name, .device = device};
 
 	snprintf(c.words, sizeof(c.words), "%s %.64s", word, name);
 	return claim(&c);
@@ -100,32 +143,28 @@ claim_interface(const char *kind, const char *word, const char *name)
 
 /* A capture file that is written. Devices such as /dev/null have any number of writers. */
 static int
-claim_file(const char *path)
+claim_file(const char *device, const char *path)
 {
-	char folder[PATH_MAX], real[PATH_MAX], whole[2 * PATH_MAX], name[17];
-	const char *slash = strrchr(path, '/'), *file = slash == NULL ? path : slash + 1;
-	struct claimed c = {.kind = "file", .name = name};
+	char real[PATH_MAX], name[17];
+	struct claimed c = {.kind = "file", .name = name, .device = device};
 	struct stat st;
 
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return 0;
-	snprintf(folder, sizeof(folder), "%.*s", slash == NULL ? 1 : (int)(slash - path + 1),
-		 slash == NULL ? "." : path);
-	/* There is no such folder: the device does not start. */
-	if (realpath(folder, real) == NULL)
-		return 0;
-	snprintf(whole, sizeof(whole), "%s/%s", real, file);
-	hash_text(whole, name);
+	/* Of a file that does not exist yet, glibc has the name, without links, nevertheless. */
+	if (realpath(path, real) == NULL && errno != ENOENT)
+		return 0; /* the device does not start */
+	hash_text(real, name);
 	snprintf(c.words, sizeof(c.words), "file %.100s", path);
 	return claim(&c);
 }
 
 /* A server has its socket alone, with all IDs; of clients, each ID has one. */
 static int
-claim_memif(const char *args)
+claim_memif(const char *device, const char *args)
 {
 	char path[PATH_MAX] = "/run/memif.sock", role[8] = "client", end[PATH_MAX + 32], name[17];
-	struct claimed c = {.kind = "memif", .name = name};
+	struct claimed c = {.kind = "memif", .name = name, .device = device};
 	uint32_t id = device_args_number(args, "id", 0);
 	bool serves;
 
@@ -153,10 +192,10 @@ claim_argument(const char *device, const char *key, const char *value)
 	bool tap = strncmp(device, "net_tap", strlen("net_tap")) == 0;
 
 	if (strcmp(key, "tx_pcap") == 0)
-		return claim_file(value);
+		return claim_file(device, value);
 	for (unsigned int i = 0; i < ARRAY_LEN(interfaces); i++)
 		if (strcmp(key, interfaces[i]) == 0)
-			return claim_interface(tap ? "tap" : "interface",
+			return claim_interface(device, tap ? "tap" : "interface",
 					       tap ? "tap interface" : "interface", value);
 	return 0;
 }
@@ -171,7 +210,7 @@ device_claim(const char *device)
 	int rc = 0;
 
 	if (strncmp(device, "net_memif", strlen("net_memif")) == 0)
-		return claim_memif(args == NULL ? NULL : args + 1);
+		return claim_memif(device, args == NULL ? NULL : args + 1);
 	for (unsigned int i = 0; i < ARRAY_LEN(drivers); i++)
 		is_ours |= strncmp(device, drivers[i], strlen(drivers[i])) == 0;
 	while (is_ours && rc == 0 && args != NULL) {
