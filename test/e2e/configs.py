@@ -33,6 +33,14 @@ def two_ports(**keys):
     return section("port", **keys) + port(0) + port(1)
 
 
+def full_switch():
+    """A switch with a part of each kind, without its ports, of which port 1 is the receiver's."""
+    return (section("switch", buffer_bytes="4MB", wred_queues="0,3", mark_accuracy="on", vlan_filtering="on") +
+            section("lldp", lldp="on") + section("pfcwd", pfcwd="sonic") + section("router", router_mac="02:00:00:00:00:fe") +
+            section("interface vlan 10", ip="10.1.0.1/24") + section("route 10.2.0.0/16", nexthop="10.1.0.9") +
+            section("neighbor 10.1.0.9", mac="02:00:00:00:09:09") + section("fdb receiver", mac="02:00:00:00:08:08", vlan=1, port=1))
+
+
 # A switch whose way to the receiver, port 1, is a fifth of its other links. Polls come late on shared cores: what a late poll may
 # catch up is as long as an idle sleep.
 LOOP_SWITCH = """

@@ -6,34 +6,14 @@ import time
 import urllib.error
 import urllib.request
 
-from configs import flow_to_itself, nic, port, section
+from configs import flow_to_itself, full_switch, nic, port, section
 from frames import ECT0, roce, write_pcap
 from harness import BUILD, PATIENCE_S, Program, _running, run
 from desk import eal
 
 CTL = BUILD / "app/quenchctl/quenchctl"
 FRAMES = 300
-SWITCH = """
-[switch]
-buffer_bytes = 4MB
-vlan_filtering = on
-[pfcwd]
-pfcwd = sonic
-[lldp]
-lldp = on
-[router]
-router_mac = 02:00:00:00:00:fe
-[interface vlan 10]
-ip = 10.1.0.1/24
-[neighbor 10.1.0.9]
-mac = 02:00:00:00:09:09
-[route 10.2.0.0/16]
-nexthop = 10.1.0.9
-[fdb receiver]
-mac = 02:00:00:00:08:08
-vlan = 1
-port = 1
-""" + port(0, link_speed_bps="1G") + port(1, link_speed_bps="10G") + port(2, link_speed_bps="10G", flow_control="pause")
+SWITCH = full_switch() + port(0, link_speed_bps="1G") + port(1, link_speed_bps="10G") + port(2, link_speed_bps="10G", flow_control="pause")
 JOB = section("job ring", ranks="10.0.0.1-10.0.0.2", ranks_here="0-1", bytes="4KB")
 JOB_QPS = 8
 

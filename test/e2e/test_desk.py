@@ -14,30 +14,8 @@ from harness import Program, check, check_equal, finish, run, work_dir
 from desk import Desk, eal, prefix
 
 ADDRESSES = 700
-SWITCH = """
-[switch]
-buffer_bytes = 4MB
-wred_queues = 0,3
-mark_accuracy = on
-vlan_filtering = on
-[lldp]
-lldp = on
-[pfcwd]
-pfcwd = sonic
-[router]
-router_mac = 02:00:00:00:00:fe
-[interface vlan 10]
-ip = 10.1.0.1/24
-[route 10.2.0.0/16]
-nexthop = 10.1.0.9
-[neighbor 10.1.0.9]
-mac = 02:00:00:00:09:09
-[fdb printer]
-mac = 02:00:00:00:08:08
-vlan = 1
-port = 1
-""" + (port(0, link_speed_bps="1G", pfcwd_action="alert", pfcwd_detection_time_ns="250ms") +
-       port(1, link_speed_bps="1G", flow_control="pause"))
+SWITCH = configs.full_switch() + (port(0, link_speed_bps="1G", pfcwd_action="alert", pfcwd_detection_time_ns="250ms") +
+                                  port(1, link_speed_bps="1G", flow_control="pause"))
 NIC = configs.nic(1, link_speed_bps="1G", first_qpn=100) + configs.flow_to_itself("write", 120, messages=1, message_bytes=1000)
 
 

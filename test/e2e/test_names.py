@@ -16,31 +16,8 @@ from desk import Desk, eal, prefix
 from frames import ECT0, roce, write_pcap
 from harness import BUILD, Program, check, check_equal, finish, run, work_dir
 
-SWITCH = """
-[switch]
-buffer_bytes = 4MB
-wred_queues = 3
-mark_accuracy = on
-vlan_filtering = on
-[queue 1|3]
-marking = phantom
-[lldp]
-lldp = on
-[pfcwd]
-pfcwd = sonic
-[router]
-router_mac = 02:00:00:00:00:fe
-[interface vlan 10]
-ip = 10.1.0.1/24
-[route 10.2.0.0/16]
-nexthop = 10.1.0.9
-[neighbor 10.1.0.9]
-mac = 02:00:00:00:09:09
-[fdb printer]
-mac = 02:00:00:00:08:08
-vlan = 1
-port = 1
-""" + port(0, link_speed_bps="1G", name="leaf") + port(1, link_speed_bps="1G") + port(2, link_speed_bps="1G", flow_control="pause")
+SWITCH = configs.full_switch() + configs.section("queue 1|3", marking="phantom") + (
+    port(0, link_speed_bps="1G", name="leaf") + port(1, link_speed_bps="1G") + port(2, link_speed_bps="1G", flow_control="pause"))
 NIC = configs.nic(1, link_speed_bps="1G", first_qpn=100, measure_pacing="on", measure_times="on") + configs.flow_to_itself(
     "write", 2, messages=1, message_bytes=1000) + section("frames idle", header="02000000000102000000000a88b5", rate_bps="1M", stopped="on")
 LAB = """

@@ -66,23 +66,8 @@ LAB_RUNS = [("incast-4to1.ini", ("--duration", "1ms")), ("incast-4to1-pfc-only.i
             ("websearch-poisson.ini", ("--duration", "2ms")), ("pause-storm.ini", ()), ("job-all-reduce.ini", ("--alone",)),
             ("job-servers.ini", ()), ("incast-4to1-dctcp.ini", ("--duration", "1ms"))]
 
-SWITCH = """
-[switch]
-buffer_bytes = 4MB
-wred_queues = 3
-mark_accuracy = on
-vlan_filtering = on
-[queue 1|3]
-marking = phantom
-[lldp]
-lldp = on
-[pfcwd]
-pfcwd = sonic
-[router]
-router_mac = 02:00:00:00:00:fe
-[interface vlan 10]
-ip = 10.1.0.1/24
-""" + configs.port(0, link_speed_bps="1G", name="leaf") + configs.port(1, link_speed_bps="1G", flow_control="pause")
+SWITCH = configs.full_switch() + configs.section("queue 1|3", marking="phantom") + (
+    configs.port(0, link_speed_bps="1G", name="leaf") + configs.port(1, link_speed_bps="1G", flow_control="pause"))
 
 
 def check_results(what, role, results):
