@@ -775,13 +775,23 @@ weigh(struct prober *p, double *row)
 	return (struct weight){0};
 }
 
+/*
+ * A plateau of three points shows. The byte counter's become shorter with each increase, so that
+ * up to four in less time than this may have come unseen, and the one that shows be the fifth.
+ */
+#define FIRST_SHOWS_NS (9.0 * CURVE_BIN_NS)
+
 /* Alpha at the first CNP: in slots it falls until the cut. */
 static void
 say_first_alpha(struct prober *p, const struct weight *w)
 {
 	double fall = exp(p->cut_delay_ns / w->decay_ns), alpha = p->first_alpha * fall;
 
-	if (fall > 1.2 || alpha > 1.05)
+	if (p->quiet_ns < FIRST_SHOWS_NS)
+		findings_say(&p->findings, LINE_RP_ALPHA, VERDICT_NOT_MEASURED,
+			     "a cut to %.1f %% or less: the rate rises within %.1f us",
+			     100 - p->first_alpha * 50, p->quiet_ns / 1e3);
+	else if (fall > 1.2 || alpha > 1.05)
 		findings_say(&p->findings, LINE_RP_ALPHA, VERDICT_NOT_MEASURED,
 			     "a cut to %.1f %%, %.1f us after the CNP", 100 - p->first_alpha * 50,
 			     p->cut_delay_ns / 1e3);
