@@ -6,7 +6,8 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <rte_eal.h>
+
+#include "runtime/eal/eal_start.h"
 
 /**
  * Start EAL with megabytes of memory. The caller, and the threads that it makes, may run on the
@@ -29,7 +30,7 @@ test_eal_init(unsigned int megabytes)
 	snprintf(memory, sizeof(memory), "%u", megabytes);
 	argv[argc++] = memory;
 	argv[argc] = NULL;
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0 || rte_eal_init(argc, argv) < 0)
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0 || eal_init(argc, argv) < 0)
 		return -1;
 	return sched_setaffinity(0, sizeof(cpus), &cpus);
 }
