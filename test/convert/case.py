@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the tests of conversions share: a text in, a switch or a refusal out. Programs are those of QUENCH_BUILD."""
+import functools
 import pathlib
 import sys
 import unittest
@@ -11,6 +12,8 @@ from convert.command import DIALECTS  # noqa: E402
 from convert.log import Log, Refused  # noqa: E402
 
 FIXTURES = ROOT / "test/imports"
+# A conversion has the program read what it writes, and a test reads the same text again.
+program.printed = functools.lru_cache(maxsize=8)(program.printed)
 DEFAULTS = {"wred_profile": "default", "buffer_profile": "default", "min_rate_bps": "0", "max_rate_bps": "0", "burst_bytes": "16KB", "marking": "wred"}
 
 
