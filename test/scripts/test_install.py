@@ -19,7 +19,7 @@ def check(what, holds):
 
 def check_packages(installed):
     """installed: paths below the prefix. Build options give Debian other folders for units and for zsh, and no module for MPI."""
-    installed = {path for path in installed if not path.endswith("/quench-lab-mpi.so")}
+    installed = {path for path in installed if not path.endswith(("/quench-lab-mpi.so", "/quench-lab-mpich.so"))}
     for package in ("quench", "quench-lab", "quench-tools", "quenchctl"):
         lists = (ROOT / f"share/debian/{package}.install").read_text(encoding="utf-8").split()
         patterns = [line.removeprefix("usr/").replace("vendor-completions", "site-functions") for line in lists if line.startswith("usr/")]

@@ -18,7 +18,7 @@ struct lab_plugin_needs {
 };
 
 /* The plug-in's functions, by these names. */
-#define LAB_PLUGIN "quench-lab-mpi.so"
+#define LAB_PLUGIN(mpi) "quench-lab-" mpi ".so"
 #define LAB_PLUGIN_OPEN "quench_lab_mpi_open"
 #define LAB_PLUGIN_CLOSE "quench_lab_mpi_close"
 /* @return owned by the plug-in, or NULL with one line in why. */
