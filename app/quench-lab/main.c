@@ -133,6 +133,7 @@ on_progress(void *arg, const struct probe *p, uint64_t now_ns)
 	struct run_context *ctx = arg;
 
 	recordings_flush(ctx->recordings, now_ns);
+	lab_explain_take(ctx->explain, now_ns);
 	if (ctx->progress.enabled)
 		show_progress(ctx, p, now_ns);
 	return !stop_asked;
@@ -197,12 +198,9 @@ write_json(const struct lab_opts *o, json_t *json, const char *part)
 	return APP_FAILED;
 }
 
-/* --explain follows a flow from node to node, so nodes must run one at a time. */
 static uint32_t
 threads_of(const struct lab_opts *o, const struct scenario *s)
 {
-	if (o->explains == LAB_EXPLAINS_FLOW || o->explains == LAB_EXPLAINS_JOB)
-		return 1;
 	/* Ranks are started one for each core, or with a number of threads. */
 	if (ranks != NULL && o->threads == 0)
 		return 1;
@@ -244,6 +242,7 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 	bool whole;
 	int error;
 
+	ranks_ended = false;
 	if (probe == NULL) {
 		say_error("no memory");
 		return APP_FAILED;
@@ -253,7 +252,7 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 	errno = 0;
 	whole = probe_run(probe, on_sample, on_progress, on_event, &ctx);
 	error = whole ? 0 : errno;
-	ranks_ended = error == 0;
+	ranks_ended = !whole && error == 0;
 	run->wall_seconds = progress_clock() - ctx.progress.started_s;
 	if (!whole) {
 		if (ctx.progress.enabled)
@@ -326,16 +325,70 @@ write_effective(const struct lab_opts *o, const struct lab_run *run)
 	return output_close(out, o->out_dir, "effective.ini");
 }
 
+/* Those who look at frames. */
+struct watchers {
+	struct recordings *recordings; /* NULL: none */
+	struct lab_explain *explain;   /* NULL: none */
+};
+
+/* All ranks: does none of them fail? Otherwise all end. */
+static int
+agree(int rc)
+{
+	if (ranks == NULL || ranks_min(ranks, rc == APP_DONE) > 0)
+		return rc;
+	ranks_ended = true;
+	return rc == APP_DONE ? APP_FAILED : rc;
+}
+
+/* All ranks, before the run. Rank 0 writes the recordings. */
+static int
+watch(const struct lab_opts *o, struct lab_run *run, struct watchers *w)
+{
+	int rc = APP_DONE;
+
+	if (run->scenario->n_records > 0 && o->out_dir != NULL) {
+		w->recordings =
+			recordings_open(run->scenario, run->net, is_first() ? o->out_dir : NULL);
+		rc = w->recordings != NULL ? APP_DONE : APP_FAILED;
+	}
+	if (rc == APP_DONE && o->explains == LAB_EXPLAINS_FLOW)
+		w->explain = lab_explain_open(o->explain, run->net, w->recordings, &rc);
+	if (rc == APP_DONE && run->explain_job != NULL &&
+	    explain_job_observe(run->explain_job, run->net, w->recordings) < 0)
+		rc = APP_FAILED;
+	return agree(rc);
+}
+
+/* All ranks: the run, and what was seen in it. csv: NULL: none. */
+static int
+run_watched(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
+	    struct watchers *w)
+{
+	int rc = watch(o, run, w);
+
+	if (rc == APP_DONE)
+		rc = run_probe(o, run, csv, w->recordings, w->explain);
+	if (rc != APP_DONE)
+		return rc;
+	lab_explain_take(w->explain, NEVER_NS);
+	if (run->explain_job != NULL && explain_job_solve(run->explain_job) < 0)
+		return APP_FAILED;
+	ranks_ended = true;
+	return APP_DONE;
+}
+
 static int
 run_net(const struct lab_opts *o, struct lab_run *run)
 {
-	struct recordings *recordings = NULL;
-	struct lab_explain *explain = NULL;
+	struct watchers w = {0};
 	struct output_csv csv;
-	int rc = APP_DONE;
+	int rc;
 
 	if (!is_first()) {
-		rc = run_probe(o, run, NULL, NULL, NULL);
+		rc = run_watched(o, run, NULL, &w);
+		recordings_close(w.recordings, false);
+		lab_explain_close(w.explain);
 		dumps_free(&run->dumps, run->net);
 		return rc;
 	}
@@ -350,19 +403,7 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 			return APP_FAILED;
 		}
 	}
-	if (run->scenario->n_records > 0 && o->out_dir != NULL) {
-		recordings = recordings_open(run->scenario, run->net, o->out_dir);
-		rc = recordings != NULL ? APP_DONE : APP_FAILED;
-	}
-	if (rc == APP_DONE && o->explains == LAB_EXPLAINS_FLOW)
-		explain = lab_explain_open(o->explain, run->net, recordings, &rc);
-	if (rc == APP_DONE && run->explain_job != NULL &&
-	    explain_job_observe(run->explain_job, run->net, recordings) < 0)
-		rc = APP_FAILED;
-	if (rc == APP_DONE)
-		rc = run_probe(o, run, o->out_dir != NULL ? &csv : NULL, recordings, explain);
-	if (rc == APP_DONE && run->explain_job != NULL && explain_job_solve(run->explain_job) < 0)
-		rc = APP_FAILED;
+	rc = run_watched(o, run, o->out_dir != NULL ? &csv : NULL, &w);
 	if (o->out_dir != NULL && output_csv_close(&csv, o->out_dir, run->net) < 0)
 		rc = APP_FAILED;
 	if (rc == APP_DONE && o->out_dir != NULL && output_times(run, o->out_dir) < 0)
@@ -378,12 +419,12 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 	/* A flow takes 7 KB of the object: flow_rows bounds them. */
 	if (rc == APP_DONE && (o->json != NULL || o->out_dir != NULL))
 		rc = write_json(o, output_json(run), "results.json.part");
-	if (recordings_close(recordings, rc == APP_DONE) < 0)
+	if (recordings_close(w.recordings, rc == APP_DONE) < 0)
 		rc = APP_FAILED;
 	if (o->out_dir != NULL && output_csv_keep(o->out_dir, rc == APP_DONE) < 0)
 		rc = APP_FAILED;
-	if (rc == APP_DONE && explain != NULL)
-		rc = lab_explain_print(stdout, explain, o->explain_all);
+	if (rc == APP_DONE && w.explain != NULL)
+		rc = lab_explain_print(stdout, w.explain, o->explain_all);
 	else if (rc == APP_DONE && run->explain_job != NULL)
 		explain_job_print(stdout, run->explain_job, o->explain_all);
 	else if (rc == APP_DONE && o->explains == LAB_EXPLAINS_PAUSES)
@@ -392,7 +433,7 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 		output_explain_hot(stdout, run, o->explain_all);
 	else if (rc == APP_DONE && !o->quiet)
 		output_table(stdout, run);
-	lab_explain_close(explain);
+	lab_explain_close(w.explain);
 	run_result_free(&run->result);
 	dumps_free(&run->dumps, run->net);
 	return rc;
@@ -444,6 +485,22 @@ record_jobs(const struct lab_opts *o, struct lab_run *run)
 	return rc;
 }
 
+/* @return NULL after an error line. */
+static struct net *
+create_net(const struct lab_opts *o, const struct scenario *s)
+{
+	char why[256];
+	struct net *net = net_create(s, threads_of(o, s), why, sizeof(why));
+
+	if (net != NULL && (ranks == NULL || net_set_ranks(net, ranks, why, sizeof(why)) == 0)) {
+		fabric_share_by(net_fabric(net), rte_rdtsc);
+		return net;
+	}
+	say_error("%s", why);
+	net_destroy(net);
+	return NULL;
+}
+
 /*
  * --explain "job NAME": a run that only finds the critical path, whose messages the next run
  * observes.
@@ -451,25 +508,20 @@ record_jobs(const struct lab_opts *o, struct lab_run *run)
 static int
 find_path(const struct lab_opts *o, struct lab_run *run, uint32_t job, uint32_t iteration)
 {
-	char why[256];
+	const struct job_result *result;
 	int rc = APP_FAILED;
 
-	run->net = net_create(run->scenario,
-			      o->threads > 0 ? o->threads : net_threads_that_pay(run->scenario),
-			      why, sizeof(why));
-	if (run->net == NULL) {
-		say_error("%s", why);
+	run->net = create_net(o, run->scenario);
+	if (run->net == NULL)
 		return APP_FAILED;
-	}
-	fabric_share_by(net_fabric(run->net), rte_rdtsc);
 	if (net_job_record(run->net, job) < 0)
 		say_error("no memory");
 	else
 		rc = run_probe(o, run, NULL, NULL, NULL);
 	if (rc == APP_DONE) {
-		run->explain_job =
-			explain_job_create(run->net, &run->result.jobs[job], job, iteration);
-		rc = run->explain_job != NULL ? APP_DONE : APP_FAILED;
+		result = is_first() ? &run->result.jobs[job] : NULL;
+		run->explain_job = explain_job_create(run->net, result, job, iteration);
+		rc = agree(run->explain_job != NULL ? APP_DONE : APP_FAILED);
 		run_result_free(&run->result);
 	}
 	dumps_free(&run->dumps, run->net);
@@ -481,20 +533,15 @@ find_path(const struct lab_opts *o, struct lab_run *run, uint32_t job, uint32_t 
 static int
 run_once(const struct lab_opts *o, struct lab_run *run)
 {
-	char why[256];
 	int rc = APP_FAILED;
 
-	run->net = net_create(run->scenario, threads_of(o, run->scenario), why, sizeof(why));
-	if (run->net == NULL) {
-		say_error("%s", why);
-	} else if (record_jobs(o, run) < 0) {
+	run->net = create_net(o, run->scenario);
+	if (run->net == NULL)
+		; /* said */
+	else if (record_jobs(o, run) < 0)
 		say_error("no memory");
-	} else if (ranks != NULL && net_set_ranks(run->net, ranks, why, sizeof(why)) < 0) {
-		say_error("%s", why);
-	} else {
-		fabric_share_by(net_fabric(run->net), rte_rdtsc);
+	else
 		rc = run_net(o, run);
-	}
 	explain_job_free(run->explain_job);
 	net_destroy(run->net);
 	return rc;
@@ -506,7 +553,6 @@ run_alone(const struct lab_opts *o, struct lab_run *run, uint32_t job)
 {
 	struct lab_run one = {.scenario_name = run->scenario_name};
 	struct scenario scenario;
-	char why[256];
 	int rc = APP_FAILED;
 
 	if (scenario_alone(run->scenario, job, &scenario) < 0) {
@@ -515,14 +561,10 @@ run_alone(const struct lab_opts *o, struct lab_run *run, uint32_t job)
 		return APP_FAILED;
 	}
 	one.scenario = &scenario;
-	one.net = net_create(&scenario, threads_of(o, &scenario), why, sizeof(why));
-	if (one.net == NULL) {
-		say_error("%s", why);
-	} else {
-		fabric_share_by(net_fabric(one.net), rte_rdtsc);
+	one.net = create_net(o, &scenario);
+	if (one.net != NULL)
 		rc = run_probe(o, &one, NULL, NULL, NULL);
-	}
-	if (rc == APP_DONE) {
+	if (rc == APP_DONE && is_first()) {
 		run->alone[job] = one.result.jobs[job];
 		one.result.jobs[job] = (struct job_result){0};
 	}
@@ -644,24 +686,6 @@ set_keys(struct config *cfg, const struct lab_opts *o, struct config_error *err)
 	return 0;
 }
 
-/* Is it what several ranks can run? Otherwise an error line names the option or key. */
-static bool
-suits_ranks(const struct lab_opts *o, const struct scenario *s)
-{
-	const char *what = NULL;
-
-	if (o->explains == LAB_EXPLAINS_FLOW || o->explains == LAB_EXPLAINS_JOB)
-		what = "--explain of a flow or a job";
-	else if (o->alone)
-		what = "--alone";
-	else if (s->n_records > 0)
-		what = "[record NAME]";
-	if (what != NULL && is_first())
-		say_error("%s: %s: not with several ranks; expected a run of one process",
-			  o->scenario, what);
-	return what == NULL;
-}
-
 /* @return the exit code */
 static int
 print_goal(const struct scenario *s, const char *name)
@@ -716,9 +740,6 @@ main(int argc, char **argv)
 		scenario_print_headroom(stdout, &s);
 		scenario_print_addresses(stdout, &s);
 		rc = APP_DONE;
-	} else if (ranks != NULL && !suits_ranks(&o, &s)) {
-		rc = APP_BAD_USAGE;
-		ranks_ended = true;
 	} else {
 		if (is_first())
 			warn_unrecorded(&o, &s);

@@ -29,6 +29,12 @@ struct lab_explain *lab_explain_open(const char *name, struct net *net,
 /** Call when an event changes parameters, or when its change ends. x may be NULL. */
 void lab_explain_set(struct lab_explain *x, const struct event_params *e, uint64_t now_ns);
 
+/**
+ * Take over what was seen up to now_ns, the time that the fabric has reached; NEVER_NS: all, after
+ * the run. All ranks call it together, and rank 0 gets what they have seen. x may be NULL.
+ */
+void lab_explain_take(struct lab_explain *x, uint64_t now_ns);
+
 /** Call after the run. all: every event; else a summary of about 30 lines. @return an exit code. */
 int lab_explain_print(FILE *out, struct lab_explain *x, bool all);
 

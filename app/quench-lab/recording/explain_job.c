@@ -41,9 +41,24 @@ explain_job_named(const char *text, const struct scenario *s, uint32_t *job, uin
 	return false;
 }
 
-struct explain_job *
-explain_job_create(const struct net *net, const struct job_result *result, uint32_t job,
-		   uint32_t iteration)
+/* @return a list of n; NULL: none, or bad. */
+static void *
+take_list(struct rank_reader *from, uint32_t n, size_t size)
+{
+	const void *bytes = rank_reader_take(from, n * size);
+	void *list = n == 0 || bytes == NULL ? NULL : malloc(n * size);
+
+	if (list != NULL)
+		memcpy(list, bytes, n * size);
+	else
+		from->bad |= n > 0;
+	return list;
+}
+
+/* Of the first run, at rank 0. @return NULL after an error line. */
+static struct explain_job *
+find_iteration(const struct net *net, const struct job_result *result, uint32_t job,
+	       uint32_t iteration)
 {
 	const struct job_section *section = &net_scenario(net)->jobs[job];
 	struct explain_job *x;
@@ -56,16 +71,61 @@ explain_job_create(const struct net *net, const struct job_result *result, uint3
 	}
 	x = calloc(1, sizeof(*x));
 	if (x != NULL) {
-		snprintf(x->name, sizeof(x->name), "%s", section->name);
-		x->job = job;
 		x->number = iteration != JOB_NONE ? iteration : job_slowest(result);
 		x->n_iterations = result->ended;
-		x->n_ranks = section->graph.n_ranks;
 		x->iteration = result->iterations[x->number];
 		if (job_path_find(net, job, &x->iteration, x->number, &x->path) == 0)
-			x->explained = calloc(x->path.n + 1ull, sizeof(*x->explained));
+			return x;
 	}
-	if (x != NULL && x->explained != NULL)
+	say_error("--explain: no memory");
+	explain_job_free(x);
+	return NULL;
+}
+
+/* Rank 0 passes the path on to the others; without one, all end. @return as explain_job_create() */
+static struct explain_job *
+share_path(struct ranks *ranks, struct explain_job *x)
+{
+	struct rank_reader from;
+	int rc = ranks->self != 0 || x == NULL
+			 ? ranks_to_all(ranks, NULL, 0)
+			 : ranks_to_all(ranks, x->path.parts, x->path.n * sizeof(*x->path.parts));
+
+	if (ranks->self == 0 || rc < 0) {
+		if (rc < 0 || x == NULL) {
+			explain_job_free(x);
+			return NULL;
+		}
+		return x;
+	}
+	from = rank_reader_of(&ranks->in[0]);
+	x = ranks->in[0].n == 0 ? NULL : calloc(1, sizeof(*x));
+	if (x == NULL)
+		return NULL;
+	x->path.n = (uint32_t)(ranks->in[0].n / sizeof(*x->path.parts));
+	x->path.parts = take_list(&from, x->path.n, sizeof(*x->path.parts));
+	if (x->path.parts != NULL)
+		return x;
+	explain_job_free(x);
+	return NULL;
+}
+
+struct explain_job *
+explain_job_create(const struct net *net, const struct job_result *result, uint32_t job,
+		   uint32_t iteration)
+{
+	const struct job_section *section = &net_scenario(net)->jobs[job];
+	struct explain_job *x = result == NULL ? NULL : find_iteration(net, result, job, iteration);
+
+	if (net_ranks(net) != NULL)
+		x = share_path(net_ranks(net), x);
+	if (x == NULL)
+		return NULL;
+	snprintf(x->name, sizeof(x->name), "%s", section->name);
+	x->job = job;
+	x->n_ranks = section->graph.n_ranks;
+	x->explained = calloc(x->path.n + 1ull, sizeof(*x->explained));
+	if (x->explained != NULL)
 		return x;
 	say_error("--explain: no memory");
 	explain_job_free(x);
@@ -196,7 +256,7 @@ see_sent(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
 	    ways_through(x->ways, x->explained[part].flow, spot->end) == 0)
 		return;
 	if (!grow((void **)&spot->sent, spot->n_sent, &spot->sent_room, sizeof(*s))) {
-		x->lost = true;
+		spot->lost = true;
 		return;
 	}
 	s = &spot->sent[spot->n_sent++];
@@ -227,13 +287,13 @@ hold(struct spot *spot, bool held, uint64_t at_ns)
 		spot->holds[spot->n_holds++] = (struct hold){at_ns, NEVER_NS};
 	} else {
 		spot->held = false;
-		spot->x->lost = true;
+		spot->lost = true;
 	}
 }
 
 /* Data of a flow at its receiver, or answers to it at its sender. */
 static void
-see_arrival(struct explain_job *x, const struct spot *spot, const struct rte_mbuf *m, uint32_t part,
+see_arrival(struct explain_job *x, struct spot *spot, const struct rte_mbuf *m, uint32_t part,
 	    uint64_t at_ns)
 {
 	const struct net_flow *flow = net_flow(x->net, x->explained[part].flow);
@@ -254,11 +314,11 @@ see_arrival(struct explain_job *x, const struct spot *spot, const struct rte_mbu
 	if (item < first || item >= first + flow->qps ||
 	    (!data && v.opcode != RC_ACK && v.opcode != ROCE_CNP))
 		return;
-	if (!grow((void **)&x->arrivals, x->n_arrivals, &x->arrivals_room, sizeof(*a))) {
-		x->lost = true;
+	if (!grow((void **)&spot->arrivals, spot->n_arrivals, &spot->arrivals_room, sizeof(*a))) {
+		spot->lost = true;
 		return;
 	}
-	a = &x->arrivals[x->n_arrivals++];
+	a = &spot->arrivals[spot->n_arrivals++];
 	*a = (struct arrival_sight){.at_ns = at_ns,
 				    .part = part,
 				    .psn = v.psn,
@@ -701,10 +761,123 @@ divide(struct division *d)
 	     d->part->to_ns);
 }
 
+/* ---- what the spots of all ranks have seen ---- */
+
+static uint32_t
+spots_of(const struct explain_job *x)
+{
+	return 2 * topology_of(x)->n_links;
+}
+
+/* Begins what another rank has seen at a spot; the lists follow. */
+struct far_spot {
+	uint32_t spot, n_sent, n_holds, n_arrivals;
+};
+
+static void
+pack_spots(const struct explain_job *x, struct rank_bytes *to)
+{
+	for (uint32_t i = 0; i < spots_of(x); i++) {
+		const struct spot *s = &x->spots[i];
+		const struct far_spot far = {i, s->n_sent, s->n_holds, s->n_arrivals};
+
+		if (s->n_sent + s->n_holds + s->n_arrivals == 0)
+			continue;
+		rank_bytes_add(to, &far, sizeof(far));
+		rank_bytes_add(to, s->sent, s->n_sent * sizeof(*s->sent));
+		rank_bytes_add(to, s->holds, s->n_holds * sizeof(*s->holds));
+		rank_bytes_add(to, s->arrivals, s->n_arrivals * sizeof(*s->arrivals));
+	}
+}
+
+/* A spot is seen by one rank. @return false: no memory. */
+static bool
+take_spots(struct explain_job *x, struct rank_reader *from)
+{
+	while (!from->bad && from->at < from->end) {
+		struct far_spot far;
+		struct spot *s;
+
+		rank_reader_copy(from, &far, sizeof(far));
+		if (from->bad || far.spot >= spots_of(x))
+			return false;
+		s = &x->spots[far.spot];
+		s->sent = take_list(from, far.n_sent, sizeof(*s->sent));
+		s->holds = take_list(from, far.n_holds, sizeof(*s->holds));
+		s->arrivals = take_list(from, far.n_arrivals, sizeof(*s->arrivals));
+		if (from->bad)
+			return false;
+		s->n_sent = far.n_sent;
+		s->n_holds = far.n_holds;
+		s->n_arrivals = far.n_arrivals;
+	}
+	return !from->bad;
+}
+
+/* At rank 0, what all have seen. */
+static bool
+gather(struct explain_job *x)
+{
+	struct ranks *ranks = net_ranks(x->net);
+	bool ok = true;
+
+	for (uint32_t i = 0; i < spots_of(x); i++)
+		ok &= !x->spots[i].lost;
+	if (ranks == NULL)
+		return ok;
+	ok = ranks_min(ranks, ok) > 0;
+	ranks_begin(ranks);
+	if (ranks->self != 0)
+		pack_spots(x, &ranks->out[0]);
+	ok &= !ranks->out[0].no_memory && ranks_to_first(ranks) == 0;
+	for (uint32_t q = 1; ranks->self == 0 && q < ranks->n; q++) {
+		struct rank_reader from = rank_reader_of(&ranks->in[q]);
+
+		ok &= take_spots(x, &from);
+	}
+	return ok;
+}
+
+static int
+by_arrival(const void *a, const void *b)
+{
+	const struct arrival_sight *x = a, *y = b;
+
+	if (x->at_ns != y->at_ns)
+		return x->at_ns < y->at_ns ? -1 : 1;
+	return x->number < y->number ? -1 : 1;
+}
+
+/* @return false: no memory. */
+static bool
+list_arrivals(struct explain_job *x)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < spots_of(x); i++)
+		n += x->spots[i].n_arrivals;
+	x->arrivals = calloc(n + 1, sizeof(*x->arrivals));
+	for (uint32_t i = 0; x->arrivals != NULL && i < spots_of(x); i++)
+		for (uint32_t k = 0; k < x->spots[i].n_arrivals; k++) {
+			x->arrivals[x->n_arrivals] = x->spots[i].arrivals[k];
+			x->arrivals[x->n_arrivals].number = x->n_arrivals;
+			x->n_arrivals++;
+		}
+	if (n > 0 && x->arrivals != NULL)
+		qsort(x->arrivals, x->n_arrivals, sizeof(*x->arrivals), by_arrival);
+	return x->arrivals != NULL;
+}
+
 int
 explain_job_solve(struct explain_job *x)
 {
-	for (uint32_t i = 0; !x->lost && i < 2 * topology_of(x)->n_links; i++)
+	struct ranks *ranks = net_ranks(x->net);
+
+	x->lost |= !gather(x);
+	if (ranks != NULL && ranks->self != 0)
+		return x->lost ? -ENOMEM : 0;
+	x->lost |= !list_arrivals(x);
+	for (uint32_t i = 0; !x->lost && i < spots_of(x); i++)
 		if (x->spots[i].n_sent > 0)
 			qsort(x->spots[i].sent, x->spots[i].n_sent, sizeof(struct sight), by_time);
 	for (uint32_t i = 0; !x->lost && i < x->path.n; i++) {
@@ -728,9 +901,10 @@ explain_job_free(struct explain_job *x)
 {
 	if (x == NULL)
 		return;
-	for (uint32_t i = 0; x->spots != NULL && i < 2 * topology_of(x)->n_links; i++) {
+	for (uint32_t i = 0; x->spots != NULL && i < spots_of(x); i++) {
 		free(x->spots[i].sent);
 		free(x->spots[i].holds);
+		free(x->spots[i].arrivals);
 	}
 	for (uint32_t i = 0; x->flow_of != NULL && i < topology_of(x)->n_hosts; i++)
 		free(x->flow_of[i]);

@@ -27,7 +27,8 @@ bool explain_job_named(const char *text, const struct scenario *s, uint32_t *job
 		       uint32_t *iteration);
 
 /**
- * After the first run: keep the path of an iteration, or with JOB_NONE of the slowest one.
+ * After the first run: keep the path of an iteration, or with JOB_NONE of the slowest one. All
+ * ranks call it together, those but rank 0 without a result (NULL).
  * @return owned by the caller, or NULL after an error line.
  */
 struct explain_job *explain_job_create(const struct net *net, const struct job_result *result,
@@ -36,7 +37,10 @@ void explain_job_free(struct explain_job *x);
 
 /** Before the second run. @return 0, or -errno after an error line. */
 int explain_job_observe(struct explain_job *x, struct net *net, struct recordings *recordings);
-/** After it. @return 0, or -ENOMEM after an error line. */
+/**
+ * After it, all ranks together; rank 0 gets the causes.
+ * @return 0, or -ENOMEM after an error line.
+ */
 int explain_job_solve(struct explain_job *x);
 
 /** In about 30 lines, or with a line for each part. */

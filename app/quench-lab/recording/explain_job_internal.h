@@ -61,7 +61,16 @@ struct hold {
 	uint64_t from_ns, to_ns;
 };
 
-/* One end of a cable. */
+/* A data packet, an acknowledgement or a CNP that a host has received. */
+struct arrival_sight {
+	uint64_t at_ns;
+	uint32_t number; /* of those at one time, by the place of their spot */
+	uint32_t part, psn;
+	uint16_t qp;
+	enum { ARRIVED_DATA, ARRIVED_ACK, ARRIVED_CNP } kind;
+};
+
+/* One end of a cable, and what its node's thread has seen there. */
 struct spot {
 	struct explain_job *x;
 	struct topology_end end;
@@ -69,15 +78,10 @@ struct spot {
 	uint32_t n_sent, sent_room;
 	struct hold *holds;
 	uint32_t n_holds, holds_room;
+	struct arrival_sight *arrivals;
+	uint32_t n_arrivals, arrivals_room;
 	bool held;
-};
-
-/* A data packet, an acknowledgement or a CNP that a host has received. */
-struct arrival_sight {
-	uint64_t at_ns;
-	uint32_t part, psn;
-	uint16_t qp;
-	enum { ARRIVED_DATA, ARRIVED_ACK, ARRIVED_CNP } kind;
+	bool lost; /* no memory */
 };
 
 struct address {
@@ -93,13 +97,13 @@ struct explain_job {
 	struct explained *explained; /* by part */
 	struct net *net;             /* of the second run */
 	struct ways *ways;
-	struct spot *spots;        /* two for each link: a, b */
-	struct address *addresses; /* of all hosts, in order */
-	uint32_t **flow_of;        /* by host and item: the flow that it receives; JOB_NONE */
-	struct arrival_sight *arrivals;
-	uint32_t n_arrivals, arrivals_room;
+	struct spot *spots;             /* two for each link: a, b */
+	struct address *addresses;      /* of all hosts, in order */
+	uint32_t **flow_of;             /* by host and item: the flow that it receives; JOB_NONE */
+	struct arrival_sight *arrivals; /* after the run: of all spots, in order of time */
+	uint32_t n_arrivals;
 	uint8_t prio;
-	bool lost;
+	bool lost; /* no memory */
 };
 
 #endif

@@ -44,6 +44,8 @@ struct recording {
 };
 
 struct recordings {
+	struct net *net;
+	bool lost; /* at any port: no memory */
 	uint32_t n;
 	struct recording items[];
 };
@@ -148,8 +150,41 @@ by_time(const void *a, const void *b)
 	return x->number < y->number ? -1 : 1;
 }
 
+/* ---- a frame that is complete: to the file, or to rank 0, which has the files ---- */
+
+/* Begins a frame from another rank; its bytes follow. */
+struct far_frame {
+	struct seen seen; /* its pointers mean nothing here */
+	uint32_t recording;
+};
+
 static void
-flush(struct recording *r, uint64_t now_ns)
+pack_frame(const struct recording *r, const struct seen *s, struct rank_bytes *to)
+{
+	struct far_frame far;
+
+	memset(&far, 0, sizeof(far));
+	far.seen = *s;
+	far.recording = (uint32_t)(r - r->all->items);
+	rank_bytes_add(to, &far, sizeof(far));
+	rank_bytes_add(to, s->bytes, s->n_bytes);
+}
+
+static void
+write_frame(struct recording *r, const struct seen *s, const uint8_t *bytes)
+{
+	const struct pcapng_frame frame = {.bytes = bytes,
+					   .n_bytes = s->n_bytes,
+					   .frame_bytes = s->frame_bytes,
+					   .at_ns = s->at_ns,
+					   .comment = s->why,
+					   .way = s->way};
+
+	pcapng_write(r->file, &frame);
+}
+
+static void
+flush(struct recording *r, struct rank_bytes *to_first, uint64_t now_ns)
 {
 	uint32_t n = 0;
 
@@ -158,14 +193,11 @@ flush(struct recording *r, uint64_t now_ns)
 	qsort(r->waiting, r->n, sizeof(*r->waiting), by_time);
 	for (; n < r->n && r->waiting[n].at_ns <= now_ns; n++) {
 		const struct seen *s = &r->waiting[n];
-		const struct pcapng_frame frame = {.bytes = s->bytes,
-						   .n_bytes = s->n_bytes,
-						   .frame_bytes = s->frame_bytes,
-						   .at_ns = s->at_ns,
-						   .comment = s->why,
-						   .way = s->way};
 
-		pcapng_write(r->file, &frame);
+		if (to_first != NULL)
+			pack_frame(r, s, to_first);
+		else
+			write_frame(r, s, s->bytes);
 		free(s->bytes);
 	}
 	r->n -= n;
@@ -173,12 +205,52 @@ flush(struct recording *r, uint64_t now_ns)
 		memmove(r->waiting, r->waiting + n, r->n * sizeof(*r->waiting));
 }
 
+/* A recorded port has one rank, so its frames come in order. */
+static void
+take_frames(struct recordings *all, struct ranks *ranks)
+{
+	for (uint32_t q = 1; q < ranks->n; q++) {
+		struct rank_reader from = rank_reader_of(&ranks->in[q]);
+		bool lost;
+
+		while (from.end - from.at > (ptrdiff_t)sizeof(lost)) {
+			struct far_frame far;
+			const uint8_t *bytes;
+
+			rank_reader_copy(&from, &far, sizeof(far));
+			bytes = rank_reader_take(&from, far.seen.n_bytes);
+			if (bytes == NULL || far.recording >= all->n)
+				break;
+			write_frame(&all->items[far.recording], &far.seen, bytes);
+		}
+		rank_reader_copy(&from, &lost, sizeof(lost));
+		all->lost |= lost || from.bad;
+	}
+}
+
+static int
+open_file(struct recording *r, const struct scenario *s, const struct record_params *params,
+	  const char *dir)
+{
+	char node[TOPOLOGY_NODE_CHARS + 1], name[TOPOLOGY_NODE_CHARS + 16];
+
+	snprintf(r->path, sizeof(r->path), "%s/%s.pcapng.part", dir, params->name);
+	r->file = fopen(r->path, "we");
+	if (r->file == NULL) {
+		say_error("%s: %s", r->path, strerror(errno));
+		return -EIO;
+	}
+	snprintf(name, sizeof(name), "%s port %u",
+		 topology_node_name(s->topology, params->at.node, node), params->at.port);
+	pcapng_begin(r->file, &(struct pcapng_interface){.name = name});
+	return 0;
+}
+
 static int
 open_one(struct recording *r, const struct scenario *s, const struct record_params *params,
 	 struct net *net, const char *dir)
 {
 	const struct fabric_end end = net_end_at(net, params->at);
-	char node[TOPOLOGY_NODE_CHARS + 1], name[TOPOLOGY_NODE_CHARS + 16];
 	int rc;
 
 	r->end = end;
@@ -188,20 +260,13 @@ open_one(struct recording *r, const struct scenario *s, const struct record_para
 		.wanted = true, .dropped = see_dropped, .egress_wanted = 1, .lost = see_lost};
 	if (r->sw != NULL)
 		net_watch_drops(net, end.node, &r->drops);
-	snprintf(r->path, sizeof(r->path), "%s/%s.pcapng.part", dir, params->name);
 	r->snap_bytes = params->snap_bytes > 0 ? params->snap_bytes : UINT32_MAX;
-	r->file = fopen(r->path, "we");
-	if (r->file == NULL) {
-		say_error("%s: %s", r->path, strerror(errno));
+	if (dir != NULL && open_file(r, s, params, dir) < 0)
 		return -EIO;
-	}
-	snprintf(name, sizeof(name), "%s port %u",
-		 topology_node_name(s->topology, params->at.node, node), params->at.port);
-	pcapng_begin(r->file, &(struct pcapng_interface){.name = name});
 	rc = fabric_tap(net_fabric(net), end, (struct cable_tap){see_sent, r},
 			(struct cable_tap){see_received, r});
 	if (rc < 0)
-		say_error("%s: %s", r->path, strerror(-rc));
+		say_error("[record %s]: %s", params->name, strerror(-rc));
 	return rc;
 }
 
@@ -215,6 +280,7 @@ recordings_open(const struct scenario *s, struct net *net, const char *dir)
 		say_error("no memory for recordings");
 		return NULL;
 	}
+	r->net = net;
 	for (; rc == 0 && r->n < s->n_records; r->n++) {
 		r->items[r->n].all = r;
 		rc = open_one(&r->items[r->n], s, &s->records[r->n], net, dir);
@@ -243,12 +309,28 @@ recordings_share(struct recordings *r, struct fabric_end end, struct cable_tap s
 void
 recordings_flush(struct recordings *r, uint64_t now_ns)
 {
-	for (uint32_t i = 0; r != NULL && i < r->n; i++)
-		flush(&r->items[i], now_ns);
+	struct ranks *ranks = r == NULL ? NULL : net_ranks(r->net);
+	bool is_first = ranks == NULL || ranks->self == 0;
+
+	if (r == NULL)
+		return;
+	if (ranks != NULL)
+		ranks_begin(ranks);
+	for (uint32_t i = 0; i < r->n; i++) {
+		r->lost |= r->items[i].lost;
+		flush(&r->items[i], is_first ? NULL : &ranks->out[0], now_ns);
+	}
+	if (ranks == NULL)
+		return;
+	if (!is_first)
+		rank_bytes_add(&ranks->out[0], &r->lost, sizeof(r->lost));
+	r->lost |= ranks_to_first(ranks) < 0;
+	if (is_first)
+		take_frames(r, ranks);
 }
 
 static int
-close_one(struct recording *r, bool keep)
+close_one(struct recording *r, bool keep, bool lost)
 {
 	char path[PATH_MAX];
 	int failed = 0;
@@ -262,11 +344,14 @@ close_one(struct recording *r, bool keep)
 	for (uint32_t i = 0; i < r->n; i++)
 		free(r->waiting[i].bytes);
 	free(r->waiting);
-	if (!keep || failed || r->lost)
+	if (r->path[0] == '\0')
+		return 0;
+	failed |= lost;
+	if (!keep || failed)
 		unlink(r->path);
 	snprintf(path, sizeof(path), "%.*s", (int)(strlen(r->path) - strlen(".part")), r->path);
-	if (keep && (failed || r->lost || rename(r->path, path) < 0)) {
-		say_error("%s: %s", path, strerror(r->lost ? ENOMEM : errno ? errno : EIO));
+	if (keep && (failed || rename(r->path, path) < 0)) {
+		say_error("%s: %s", path, strerror(lost ? ENOMEM : errno ? errno : EIO));
 		return -EIO;
 	}
 	return 0;
@@ -279,7 +364,7 @@ recordings_close(struct recordings *r, bool keep)
 
 	/* Frames that would arrive after the end of the run are not written. */
 	for (uint32_t i = 0; r != NULL && i < r->n; i++)
-		if (close_one(&r->items[i], keep) < 0)
+		if (close_one(&r->items[i], keep, r->lost || r->items[i].lost) < 0)
 			rc = -EIO;
 	free(r);
 	return rc;

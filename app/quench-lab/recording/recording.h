@@ -16,7 +16,8 @@
 struct recordings;
 
 /**
- * Open a file with the suffix ".part" in dir for each [record NAME] and tap its port.
+ * Open a file with the suffix ".part" in dir for each [record NAME] and tap its port. Of several
+ * ranks, all tap it, and those but rank 0 have no dir (NULL).
  * @return owned by the caller, or NULL after an error line.
  */
 struct recordings *recordings_open(const struct scenario *s, struct net *net, const char *dir);
@@ -29,7 +30,9 @@ struct recordings *recordings_open(const struct scenario *s, struct net *net, co
 bool recordings_share(struct recordings *r, struct fabric_end end, struct cable_tap sent,
 		      struct cable_tap received);
 
-/** Write the frames up to now_ns, the time that the fabric has reached. */
+/**
+ * Write the frames up to now_ns, the time that the fabric has reached. All ranks call it together.
+ */
 void recordings_flush(struct recordings *r, uint64_t now_ns);
 
 /**
