@@ -1,29 +1,31 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A job of four ranks while it runs: stop and start in mid-iteration, reset by all, and a rank's program that is killed."""
+"""A job of four ranks while it runs: stop and start in mid-iteration, reset by all, and a rank's program that is killed. Of two, one that is late."""
 import csv
 import signal
 import time
 
 from desk import Desk, controller
-from harness import check, check_equal, finish, work_dir
+from harness import check, check_equal, finish, halt, work_dir
 from job_bed import Bed, addresses, job, nic_config
 
 RANKS, BYTES = 4, 400_000
-MANY = 100_000
+MANY, RETRIES = 100_000, 10
 
 
 class Live(Bed):
-    def __init__(self, work):
-        super().__init__(work, RANKS)
+    def __init__(self, work, ranks=RANKS, **keys):
+        """keys: of [nic]"""
+        super().__init__(work, ranks)
+        self.ranks, self.keys = ranks, keys
         self.desks, self.prefixes = {}, {}
-        for host in range(1, RANKS + 1):
+        for host in range(1, ranks + 1):
             self.begin(host, f"jobs-{host}")
 
     def begin(self, host, prefix):
         """Start the program of a rank, whose job is stopped."""
-        section = job("ring", ranks=addresses(RANKS), bytes=BYTES, iterations=MANY, stopped="on")
-        self.start(host, nic_config(host, section), "--stay", prefix=prefix)
+        section = job("ring", ranks=addresses(self.ranks), bytes=BYTES, iterations=MANY, stopped="on")
+        self.start(host, nic_config(host, section, **self.keys), "--stay", prefix=prefix)
         self.desks[host], self.prefixes[host] = Desk(prefix), prefix
 
     def row(self, host):
@@ -61,9 +63,36 @@ class Live(Bed):
             check(f"nic{host}: quenchctl {' '.join(words)}", done.returncode == 0, (done.stdout, done.stderr))
 
 
+def late():
+    """A program that gets no CPU for longer than a QP tries again: before the start, and at it."""
+    bed = Live(work_dir(), 2, retry_cnt=RETRIES)
+
+    def gave_up(host):
+        """Its question has been sent more often than a QP tries."""
+        return sum(row["retransmitted_packets"] for row in bed.desks[host].rows("flows") if row["flow"].endswith("alive")) > 2 * RETRIES
+
+    bed.wait("the other one is known", lambda: all(row["messages"] for host in (1, 2) for row in bed.desks[host].rows("flows") if row["flow"].endswith("alive")))
+    halt(bed.nics[2].process)
+    bed.wait("a question that gives up", lambda: gave_up(1))
+    check_equal("a job that is stopped does not fail", (bed.row(1)["state"], bed.row(1)["why"]), ("stopped", None))
+    # As quench-otg does it: what the other one said before the reset does not count.
+    for words in (("reset", "ring"), ("start", "ring")):
+        check_equal(f"{words}: exit code", bed.control(1, *words).returncode, 0)
+    bed.wait("a start that waits", lambda: "job ring: the start waits: rank 0 waits for rank 1's digest of the job, and rank 1 does not answer yet" in bed.nics[1].err())
+    check_equal("what it waits for", [bed.row(1)[key] for key in ("state", "waits_rank", "waits_for")], ["waiting", 0, "the start waits for rank 1's digest"])
+    bed.nics[2].process.send_signal(signal.SIGCONT)
+    check_equal("start of the late one: exit code", bed.control(2, "start", "ring").returncode, 0)
+    bed.wait("iterations of both", lambda: min(bed.ended()) > 3)
+    check_equal("neither has failed", [bed.row(host)["state"] for host in (1, 2)], ["running"] * 2)
+    bed.nics[2].process.send_signal(signal.SIGKILL)
+    bed.nics[2].process.wait()
+    bed.wait("the one that is left fails", lambda: bed.row(1)["state"] == "failed")
+    check_equal("exit code of the one that is left", bed.nics[1].stop(), 1)
+    check_equal("switch: exit code", bed.switch.stop(), 0)
+
+
 def main():
     bed = Live(work_dir())
-    # Its first messages are posted, and no QP has started.
     bed.all_control("reset", "ring")
     bed.all_control("start", "ring")
     bed.wait("some iterations", lambda: min(bed.ended()) > 3)
@@ -132,4 +161,5 @@ def main():
     finish()
 
 
+late()
 main()

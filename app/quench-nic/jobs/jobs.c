@@ -14,6 +14,10 @@
 
 /* The peers' requests for lost answers arrive within this many of their timeouts. */
 #define LINGER_TIMEOUTS 2
+/* A question that gave up before the begin is asked again at this interval. */
+#define ASK_AGAIN_NS (250 * NS_PER_MS)
+/* For so long, a start waits for a peer that has answered ARP, and does not answer questions. */
+#define START_PATIENCE_NS (20 * NS_PER_SEC)
 
 /* ---- begin and end ---- */
 
@@ -75,7 +79,8 @@ open_job(struct jobs *jobs, const struct nic_config *config, uint32_t index)
 	if (plan->n_here == 0)
 		return 0;
 	jobs->n++;
-	*here = (struct job_here){.job = *job, .number = index + 1, .tells = JOB_NONE};
+	*here = (struct job_here){
+		.job = *job, .number = index + 1, .tells = JOB_NONE, .waits = job->stopped};
 	nic_job_plan_hold(job->plan);
 	here->ranks = calloc(plan->n_here, sizeof(*here->ranks));
 	if (here->ranks == NULL)
@@ -141,7 +146,8 @@ jobs_open(struct jobs *jobs, struct nic_nodes *nodes, struct flow_registry *regi
 		return APP_BAD_USAGE;
 	}
 	jobs->of = calloc(config->n_jobs, sizeof(*jobs->of));
-	if (jobs->of == NULL)
+	jobs->questions = calloc(config->n_job_flows + 1, sizeof(*jobs->questions));
+	if (jobs->of == NULL || jobs->questions == NULL)
 		rc = -ENOMEM;
 	for (uint32_t i = 0; rc == 0 && i < config->n_jobs; i++)
 		rc = open_job(jobs, config, i);
@@ -200,6 +206,7 @@ begin_rank(const struct jobs *jobs, const struct job_here *here, struct job_rank
 		.qps = job->qps_per_pair,
 		.iterations = job->iterations,
 		.start_ns = job->start_ns,
+		.waits = job->stopped,
 		.jitter_ppm = job->compute_jitter_ppm,
 		.slowdown_ppm = job_keys_slowdown_ppm(&job->keys, r->rank),
 		.seed = here->number,
@@ -256,6 +263,7 @@ jobs_close(struct jobs *jobs)
 		nic_job_plan_release(here->job.plan);
 	}
 	free(jobs->of);
+	free(jobs->questions);
 	*jobs = (struct jobs){0};
 }
 
@@ -306,61 +314,153 @@ waits_for_digest(const struct jobs *jobs, const struct job_rank_here *r, const s
 	       !nic_job_heard(node, r->index, at, &theirs);
 }
 
-/* The QPs of a flow of the job gave up: does a rank here need them? */
-static void
-judge(struct jobs *jobs, struct job_here *here, const struct nic_flow *flow)
-{
-	uint32_t rank = flow->job.rank, peer = flow->job.peer;
-
-	for (uint32_t k = 0; k < here->n_ranks; k++) {
-		const struct job_rank *ops = &here->job.plan->graph.ranks[rank];
-		const struct job_rank_here *r = &here->ranks[k];
-		char text[64], why[JOB_WHY_CHARS];
-		uint32_t op;
-
-		if (r->rank != rank)
-			continue;
-		op = nic_job_waits(jobs->nodes->node[0], r->index);
-		if (flow->job.alive && waits_for_digest(jobs, r, ops, peer)) {
-			snprintf(why, sizeof(why),
-				 "rank %u waits for rank %u's digest of the job, and rank %u does "
-				 "not answer",
-				 rank, peer, peer);
-		} else if (op == JOB_NONE) {
-			continue;
-		} else if (!flow->job.alive) {
-			snprintf(why, sizeof(why), "rank %u: its QP to rank %u gave up (%s)", rank,
-				 peer, job_op_text(ops, op, text));
-		} else if (ops->ops[op].kind == JOB_RECV &&
-			   ops->peers[ops->ops[op].peer].rank == peer) {
-			snprintf(why, sizeof(why),
-				 "rank %u waits for rank %u's message (%s), and rank %u does not "
-				 "answer",
-				 rank, peer, job_op_text(ops, op, text), peer);
-		} else {
-			continue;
-		}
-		fail(here, why);
-		return;
-	}
-}
-
 static uint32_t
 failed_qps(const struct jobs *jobs, const struct nic_flow *flow)
 {
 	return flow_registry_life_info(jobs->registry, flow->id).qps_failed;
 }
 
+/* The QPs of a flow of the job gave up while it ran: does the rank here need them? */
+static void
+judge(struct jobs *jobs, struct job_here *here, const struct job_rank_here *r,
+      const struct nic_flow *flow)
+{
+	uint32_t rank = flow->job.rank, peer = flow->job.peer;
+	const struct job_rank *ops = &here->job.plan->graph.ranks[rank];
+	uint32_t op = nic_job_waits(jobs->nodes->node[0], r->index);
+	char text[64], why[JOB_WHY_CHARS];
+
+	if (op == JOB_NONE)
+		return;
+	if (!flow->job.alive)
+		snprintf(why, sizeof(why), "rank %u: its QP to rank %u gave up (%s)", rank, peer,
+			 job_op_text(ops, op, text));
+	else if (ops->ops[op].kind == JOB_RECV && ops->peers[ops->ops[op].peer].rank == peer)
+		snprintf(why, sizeof(why),
+			 "rank %u waits for rank %u's message (%s), and rank %u does not answer",
+			 rank, peer, job_op_text(ops, op, text), peer);
+	else
+		return;
+	fail(here, why);
+}
+
+/* A started rank has not begun, because this peer does not answer. */
+static void
+wait_for_start(struct jobs *jobs, struct job_here *here, const struct nic_flow *flow,
+	       struct job_question *q, uint64_t now_ns)
+{
+	struct nic_flow_info info = flow_registry_life_info(jobs->registry, flow->id);
+	char why[JOB_WHY_CHARS];
+
+	if (q->since_ns == 0 || info.sum.tx_messages != q->answers) {
+		q->since_ns = max_u64(now_ns, 1);
+		q->answers = info.sum.tx_messages;
+	}
+	snprintf(why, sizeof(why),
+		 "rank %u waits for rank %u's digest of the job, and rank %u does not answer",
+		 flow->job.rank, flow->job.peer, flow->job.peer);
+	if (now_ns >= q->since_ns + START_PATIENCE_NS)
+		fail(here, why);
+	else if (!here->said_late)
+		say("job %s: the start waits: %s yet", here->job.name, why);
+	here->said_late = true;
+}
+
+/*
+ * A question that gave up. After the begin, its peer is gone, or has restarted and knows nothing of
+ * the iterations that have begun. Until then it may be late, and is asked again.
+ */
+static void
+look_at_question(struct jobs *jobs, struct job_here *here, const struct job_rank_here *r,
+		 const struct nic_flow *flow, struct job_question *q, bool is_stopped)
+{
+	struct node *node = jobs->nodes->node[0];
+	const struct job_rank *ops = &here->job.plan->graph.ranks[r->rank];
+	uint64_t now_ns = jobs->now_ns;
+
+	if (q->in_run) {
+		if (!is_stopped)
+			judge(jobs, here, r, flow);
+		return;
+	}
+	if (!is_stopped && waits_for_digest(jobs, r, ops, flow->job.peer))
+		wait_for_start(jobs, here, flow, q, now_ns);
+	else
+		q->since_ns = 0;
+	if (now_ns < q->asked_ns + ASK_AGAIN_NS || !nic_job_ask_is_done(node))
+		return;
+	/* With one lcore, the index of a QP is its number. */
+	nic_job_ask(node, flow->first_number);
+	q->asked_ns = now_ns;
+}
+
+/* Ranks here are in their order, and this one is among them. */
+static const struct job_rank_here *
+rank_of(const struct job_here *here, uint32_t rank)
+{
+	uint32_t first = 0, n = here->n_ranks;
+
+	while (n > 1) {
+		bool is_in_rest = here->ranks[first + n / 2].rank <= rank;
+
+		first += is_in_rest ? n / 2 : 0;
+		n = is_in_rest ? n - n / 2 : n / 2;
+	}
+	return &here->ranks[first];
+}
+
+static bool
+has_begun(const struct jobs *jobs, const struct job_rank_here *r)
+{
+	struct nic_job_info info;
+
+	nic_job_info(jobs->nodes->node[0], r->index, 0, &info);
+	return info.begun > 0;
+}
+
+static void
+look_at_flows(struct jobs *jobs, struct job_here *here, const struct nic_config *config,
+	      bool any_failed)
+{
+	bool is_stopped = config->jobs[here->number - 1].stopped;
+
+	here->runs = true;
+	for (unsigned int f = 0; f < config->n_job_flows && !job_has_failed(here); f++) {
+		const struct nic_flow *flow = &config->flows[f];
+		struct job_question *q = &jobs->questions[f];
+		const struct job_rank_here *r;
+		bool gave_up;
+
+		if (flow->job.number != here->number || !flow->qp.requester)
+			continue;
+		gave_up = any_failed && failed_qps(jobs, flow) > 0;
+		if (!flow->job.alive && (!gave_up || is_stopped))
+			continue;
+		r = rank_of(here, flow->job.rank);
+		if (!flow->job.alive) {
+			judge(jobs, here, r, flow);
+			continue;
+		}
+		q->in_run = has_begun(jobs, r) && (q->in_run || !gave_up);
+		here->runs = here->runs && q->in_run;
+		if (gave_up)
+			look_at_question(jobs, here, r, flow, q, is_stopped);
+	}
+}
+
 static void
 look_for_failures(struct jobs *jobs, const struct nic_config *config)
 {
-	for (uint32_t i = 0; i < jobs->n; i++)
-		for (unsigned int f = 0; f < config->n_job_flows && !job_has_failed(&jobs->of[i]);
-		     f++)
-			if (config->flows[f].job.number == jobs->of[i].number &&
-			    config->flows[f].qp.requester &&
-			    failed_qps(jobs, &config->flows[f]) > 0)
-				judge(jobs, &jobs->of[i], &config->flows[f]);
+	bool any_failed = jobs->n > 0 && nic_failed(jobs->nodes->node[0]) > 0;
+
+	for (uint32_t i = 0; i < jobs->n; i++) {
+		struct job_here *here = &jobs->of[i];
+
+		if (__atomic_load_n(&here->waits, __ATOMIC_ACQUIRE))
+			here->runs = here->said_late = false;
+		if (any_failed || !here->runs)
+			look_at_flows(jobs, here, config, any_failed);
+	}
 }
 
 /* The flow by which a rank here asks a peer of another program. */
@@ -427,8 +527,8 @@ has_told(const struct jobs *jobs, const struct job_here *here)
 }
 
 /*
- * After a reset, the clock of the first iteration begins with the start of the job, not with the
- * reset.
+ * The clock of the first iteration begins with the start of the job, not with that of the program,
+ * or a reset.
  */
 static void
 begin_if_started(const struct jobs *jobs, struct job_here *here, const struct nic_config *config)
@@ -449,8 +549,7 @@ jobs_watch(struct jobs *jobs, const struct nic_config *config, uint64_t now_ns)
 	bool all = jobs->n > 0, told = true;
 
 	__atomic_store_n(&jobs->now_ns, now_ns, __ATOMIC_RELAXED);
-	if (jobs->n > 0 && nic_failed(jobs->nodes->node[0]) > 0)
-		look_for_failures(jobs, config);
+	look_for_failures(jobs, config);
 	compare(jobs, config);
 	for (uint32_t i = 0; i < jobs->n; i++) {
 		struct job_here *here = &jobs->of[i];

@@ -2,6 +2,7 @@
 #include "nic/change/requests.h"
 
 #include "nic/change/await.h"
+#include "nic/change/reset.h"
 #include "nic/gsi/gsi.h"
 #include "nic/jobs/job_ranks.h"
 #include "nic/rate/version.h"
@@ -40,8 +41,10 @@ nic_serve_requests(struct nic *nic, uint64_t now_ns)
 		take_traces(nic, now_ns);
 	if (pending & NIC_REQUEST_RESET)
 		nic_reset_step(nic, now_ns);
-	if (pending & NIC_REQUEST_JOB)
+	if (pending & NIC_REQUEST_JOB) {
 		nic_job_request_step(nic, now_ns);
+		nic_ask_step(nic, now_ns);
+	}
 	if (pending & NIC_REQUEST_AWAIT && now_ns >= nic->awaiting->look_ns)
 		nic_await_step(nic, now_ns);
 	if (pending & NIC_REQUEST_DATAGRAMS)

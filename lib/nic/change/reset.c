@@ -173,6 +173,21 @@ reset_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 }
 
 void
+nic_ask_step(struct nic *nic, uint64_t now_ns)
+{
+	uint32_t asks = __atomic_load_n(&nic->requests.job_asks, __ATOMIC_ACQUIRE);
+	const struct nic_qp *qp;
+
+	if (asks == 0)
+		return;
+	qp = &nic->qps[asks - 1];
+	if (qp->place != QP_FREE && qp->flags & QP_ERROR)
+		reset_qp(nic, asks - 1, now_ns);
+	nic_flush(nic);
+	__atomic_store_n(&nic->requests.job_asks, 0, __ATOMIC_RELEASE);
+}
+
+void
 nic_reset_step(struct nic *nic, uint64_t now_ns)
 {
 	uint32_t id = __atomic_load_n(&nic->requests.reset, __ATOMIC_ACQUIRE) - 1, n = 0;

@@ -40,6 +40,9 @@ struct nic_resetting {
 	uint32_t item; /* the flow's next QP */
 };
 
+/** Do what nic_job_ask() requests. */
+void nic_ask_step(struct nic *nic, uint64_t now_ns);
+
 /** Reset some more QPs. */
 void nic_reset_step(struct nic *nic, uint64_t now_ns);
 

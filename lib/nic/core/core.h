@@ -148,6 +148,7 @@ struct nic_requests {
 	uint32_t job;                    /* 1 + index of a rank to restart; 0: none */
 	/* restarted ranks that begin: how many, 0 for none, and the index of the first */
 	uint32_t job_begins, job_first;
+	uint32_t job_asks; /* 1 + index of a QP that asks a peer again; 0: none */
 };
 
 struct nic {

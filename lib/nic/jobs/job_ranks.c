@@ -482,7 +482,7 @@ rank_create(struct nic *nic, const struct nic_job_params *params)
 		return NULL;
 	r->nic = nic;
 	r->params = *params;
-	r->next_ns = params->start_ns;
+	r->next_ns = params->waits ? NEVER_NS : params->start_ns;
 	r->since_ns = params->start_ns;
 	r->peers = calloc(n + 1, sizeof(*r->peers));
 	r->counts = calloc(3 * (size_t)n * params->qps + 1, sizeof(*r->counts));
@@ -673,6 +673,22 @@ nic_job_restart_is_done(const struct node *node)
 }
 
 void
+nic_job_ask(struct node *node, uint32_t item)
+{
+	struct nic *nic = nic_of(node);
+
+	assert(nic_job_ask_is_done(node));
+	__atomic_store_n(&nic->requests.job_asks, item + 1, __ATOMIC_RELEASE);
+	nic_request(nic, NIC_REQUEST_JOB);
+}
+
+bool
+nic_job_ask_is_done(const struct node *node)
+{
+	return __atomic_load_n(&nic_of_const(node)->requests.job_asks, __ATOMIC_ACQUIRE) == 0;
+}
+
+void
 nic_job_drop(struct nic *nic, uint32_t item)
 {
 	const struct workload_posts *posts = posts_of(nic, item);
@@ -728,10 +744,13 @@ nic_job_request_step(struct nic *nic, uint64_t now_ns)
 		restart(nic->jobs->ranks[restarts - 1], now_ns);
 		__atomic_store_n(&nic->requests.job, 0, __ATOMIC_RELEASE);
 	}
-	for (uint32_t i = 0; i < begins; i++)
-		nic->jobs->ranks[nic->requests.job_first + i]->next_ns = now_ns;
+	for (uint32_t i = 0; i < begins; i++) {
+		struct rank *r = nic->jobs->ranks[nic->requests.job_first + i];
+
+		r->next_ns = max_u64(r->params.start_ns, now_ns);
+		nic->job_next_ns = min_u64(nic->job_next_ns, r->next_ns);
+	}
 	if (begins > 0) {
-		nic->job_next_ns = min_u64(nic->job_next_ns, now_ns);
 		__atomic_store_n(&nic->requests.job_begins, 0, __ATOMIC_RELEASE);
 	}
 }

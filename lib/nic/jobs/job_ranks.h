@@ -46,6 +46,7 @@ struct nic_job_params {
 	uint32_t qps;                    /* to each peer */
 	uint32_t iterations;             /* 1 or more */
 	uint64_t start_ns;
+	bool waits; /* for nic_job_begin(), and then for start_ns */
 	/* Each computation lasts up to this share longer or shorter, uniformly drawn. */
 	uint32_t jitter_ppm; /* 0 to 1000000 */
 	/* Before the jitter: duration of each computation, as a share of its time; 0: 1000000 */
@@ -140,11 +141,19 @@ uint32_t nic_job_waits(const struct node *node, uint32_t index);
  * one at a time. The owner does it in its next call.
  */
 void nic_job_restart(struct node *node, uint32_t index);
-/** Let n restarted ranks, 1 or more, begin their first iteration. From one thread. */
+/** Let n restarted or waiting ranks, 1 or more, begin their first iteration. From one thread. */
 void nic_job_begin(struct node *node, uint32_t first, uint32_t n);
 /** From any thread: has the owner done the last nic_job_restart(), and the last nic_job_begin()? */
 bool nic_job_restart_is_done(const struct node *node);
 bool nic_job_begin_is_done(const struct node *node);
+
+/**
+ * Requester `item`, which asks the peer of a nic_job_hear() whether it is alive, asks again with
+ * its initial PSN, if it has given up. The node hears, too: nic_job_hear(). From one thread, if the
+ * last one is done.
+ */
+void nic_job_ask(struct node *node, uint32_t item);
+bool nic_job_ask_is_done(const struct node *node);
 
 /** A message by send_inside() has left its sender, whose operation ends. */
 void nic_job_sent_inside(struct node *node, uint32_t index, uint32_t op, uint64_t now_ns);

@@ -179,6 +179,58 @@ TEST(who_hears_and_has_restarted_is_not_the_one_before)
 	end();
 }
 
+static void
+ask(void)
+{
+	struct node *nic = pair.nic[ASKS];
+
+	nic_job_ask(nic, 0);
+	nic->ops->rx(nic, 0, NULL, 0, pair.now_ns);
+	assert_true(nic_job_ask_is_done(nic));
+}
+
+static enum fate
+lose(struct pair *p, unsigned int from, uint64_t n, const struct roce_view *v)
+{
+	(void)p;
+	(void)from;
+	(void)n;
+	(void)v;
+	return FATE_LOSE;
+}
+
+/* A question that gave up is asked again, and heard by a peer that was late, or has restarted. */
+TEST(a_question_that_gave_up_is_asked_again)
+{
+	for (uint64_t before = 0; before < 5; before++) {
+		enum fate (*watch)(struct pair *, unsigned int, uint64_t, const struct roce_view *);
+		uint32_t digest;
+
+		start();
+		reset(ASKS); /* makes room, as nic_job_hear() does where ranks also hear */
+		run_until_answered(before);
+		restart(HEARS);
+		watch = pair.fate;
+		pair.fate = lose;
+		run(NS_PER_MS);
+		assert_true(asker().error);
+		for (unsigned int n = 0; n < 3; n++) {
+			ask();
+			assert_false(asker().error);
+			run(NS_PER_MS);
+			assert_true(asker().error);
+		}
+		pair.fate = watch;
+		ask();
+		assert_true(is_answered());
+		assert_true(nic_job_heard(pair.nic[HEARS], 0, 0, &digest));
+		/* One that has not given up goes on. */
+		ask();
+		assert_true(is_answered());
+		end();
+	}
+}
+
 TEST(resets_and_restarts_at_any_time)
 {
 	for (uint64_t seed = 1; seed <= 200; seed++) {
