@@ -9,7 +9,7 @@ import shutil
 
 from configs import memif
 from harness import check, check_equal, finish, skip, work_dir
-from otg_bed import ROOT, Otg, device
+from otg_bed import ROOT, Otg, device, settings
 
 try:
     import jsonschema
@@ -42,6 +42,7 @@ def configuration(**communicator):
             "rocev2": {"ib_mtu": 1024, "connection_type": {"choice": "reliable_connection", "reliable_connection": {"dscp": 26}}}, **communicator}
     shuffle = {**ring, "name": "shuffle", "algorithm": {"choice": "all_to_all_direct"}}
     return {"ports": [{"name": "p1", "location": "a"}, {"name": "p2", "location": "b"}], "devices": [rank(1, "p1"), rank(2, "p2")],
+            "options": {"per_port_options": [settings("p1"), settings("p2")]},
             "ccl": {"name": "job", "stages": [{"name": "only", "communicators": [ring, shuffle], "duration": {
                 "choice": "fixed_iterations", "fixed_iterations": {"count": ITERATIONS, "interval_ms": 0}}}]}}
 

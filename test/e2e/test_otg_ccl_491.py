@@ -3,7 +3,7 @@
 """quench-otg --draft ccl-491: a collective of the other draft, over HTTP, with the draft's own schema. Two ports are a memif link."""
 from configs import memif
 from harness import check, check_equal, finish, skip, work_dir
-from otg_bed import Otg, device
+from otg_bed import Otg, device, settings
 
 try:
     import jsonschema
@@ -35,6 +35,7 @@ def configuration(system="all_reduce_unidirectional_ring", work=None, ranks=None
     binding = {"nic_bindings": [{"infrastructure_ref": nic(n), "ethernet_name": one["ethernets"][0]["name"]} for n, one in enumerate(devices)],
                "rank_bindings": ranks or [{"rank_id": n, "nic_refs": [nic(n)]} for n in (1, 0)]}
     return {"ports": [{"name": "p1", "location": "a"}, {"name": "p2", "location": "b"}], "devices": devices,
+            "options": {"per_port_options": [settings("p1"), settings("p2")]},
             KEY: {"workload": {"choice": "single_collective", "single_collective": single}, "bindings": {"choice": "basic_binding", "basic_binding": binding}}}
 
 

@@ -88,11 +88,17 @@ class Planner:
             self.refuse("devices", f"expected no rocev2 beside {what}: the QP numbers of both would meet")
 
     def number_ports(self) -> None:
-        """Room for the QPs of all jobs."""
+        """Room for the QPs of all jobs, and their patience."""
+        configured = {item.get("port_name") for item in (self.given.get("options") or {}).get("per_port_options") or [] if item.get("protocols")}
         for port in self.plan.ports.values():
             if port.running is not None:
                 self.refuse("ports", f"port {port.name!r}: somebody else started its quench-nic, which has no jobs of ours")
-            port.sections["nic"].update(first_qpn=str(FIRST_QPN), max_qps=str(min(self.n_qps, MOST_QPS)))
+            nic = port.sections["nic"]
+            nic.update(first_qpn=str(FIRST_QPN), max_qps=str(min(self.n_qps, MOST_QPS)))
+            if port.name not in configured:
+                # Those of the API without settings, 4 ms in all, are for hardware: a program that waits for its turn on a CPU is late by more.
+                for key in ("local_ack_timeout", "retry_cnt"):
+                    nic.pop(key, None)
             for neighbour in port.neighbours:
                 neighbour.section = ""  # its QP would have the number of a job's
 
