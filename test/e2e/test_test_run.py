@@ -182,6 +182,7 @@ def check_ports(work):
     check_equal("junit.xml: both", {place for place, _ in found}, {"lab", "ports"})
     names = {place: {name for where, name in found if where == place} for place in ("lab", "ports")}
     check_equal("criteria of the lab alone", names["lab"] - names["ports"], {"fairness", "pauses", "latency", "read", "every-pair"})
+    check_equal("nothing is said of links that are down while programs start or end", [line for line in json.loads((work / "both/verdict.json").read_text())["remarks"] if "link" in line and "down" in line], [])
     page = (work / "both/report.html").read_text()
     check("report.html: rates on ports, with the event", page.count("<svg") == 7 and "On ports" in page)
     check_equal("files of the programs", sorted(p.name for p in (work / "both/ports").glob("*.json")), ["h1.json", "h2.json", "h3.json", "s1.json", "s2.json"])

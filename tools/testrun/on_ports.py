@@ -17,6 +17,7 @@ import quench
 from places import program
 from quench import data, tables
 from quench.process import PATIENCE_S
+from report import html
 
 from .criteria import Criterion
 from .in_lab import MOST_RECORDED, SNAP_BYTES
@@ -27,6 +28,7 @@ from .sections import BadFile, TestFile
 SAMPLE_S = 0.05
 LATE_S = 0.02
 MOST_WARNINGS = 8
+LINK_DOWN = re.compile(r"\blink (is )?down\b")
 Rows = dict[str, quench.desk.Row]  # by "host/flow"
 
 
@@ -83,7 +85,7 @@ class Ran:
             return {}
         frames = self.capture.write(folder / "failed-ports.pcapng")
         until = f"until {self.broken}" if self.broken else "of the run on ports"
-        return {"failed-ports.pcapng": f"the last {frames} frames of {self.where} {until}"}
+        return {"failed-ports.pcapng": f"the last {html.number(frames)} frames of {self.where} {until}"}
 
 
 class Network:
@@ -101,6 +103,8 @@ class Network:
         self.flooded: dict[str, list[quench.desk.Row]] = {}  # before the run: ARP requests, to links that were still down
         self.timeline = Timeline([], {flow.name: [] for flow in plan.flows}, [])
         self.late: list[str] = []
+        self.linked: dict[str, int] = {}  # by program, bytes of its log when all links were up, and when the programs began to end
+        self.ended: dict[str, int] = {}
 
     def __enter__(self) -> Network:
         try:
@@ -129,6 +133,7 @@ class Network:
             self.nics[host] = quench.Nic(text, [device], name=f"h{host}", folder=folder, huge=plan.huge, idle_sleep_us=plan.idle_sleep_us,
                                          options=["--csv", str(folder / f"h{host}"), "--stats-interval", "0.1"])
         self.wait_links()
+        self.linked = self.log_sizes()
         self.flooded = {name: switch.rows("drops") for name, switch in self.switches.items()}
         if self.criteria is not None and plan.record is not None:
             at = plan.wiring.of_host(plan.record)
@@ -149,6 +154,9 @@ class Network:
                 raise quench.Failed(f"{down[0]}, is down after {PATIENCE_S:g} s")
             time.sleep(0.02)
 
+    def log_sizes(self) -> dict[str, int]:
+        return {program_.name: program_.log.stat().st_size for program_ in (*self.switches.values(), *self.nics.values())}
+
     def stop(self) -> None:
         if self.capture is not None:
             self.capture.stop()
@@ -156,12 +164,16 @@ class Network:
             program_.stop()
 
     def warnings(self) -> list[str]:
-        """Those of the programs, once each."""
+        """Those of the programs, once each. Before all programs have started, and while they end, links are down and nobody needs to know."""
         found: dict[str, None] = {}
         for program_ in (*self.switches.values(), *self.nics.values()):
-            for line in program_.log.read_text(encoding="utf-8", errors="replace").splitlines():
-                if "warning: " in line:
-                    found[f"{program_.name}: {line.partition('warning: ')[2]}"] = None
+            at = 0
+            for line in program_.log.read_bytes().splitlines(keepends=True):
+                at += len(line)
+                _, warning, text = line.decode(errors="replace").rstrip().partition("warning: ")
+                expected = LINK_DOWN.search(text) and not self.linked[program_.name] < at <= self.ended[program_.name]
+                if warning and not expected:
+                    found[f"{program_.name}: {text}"] = None
         return list(found)[:MOST_WARNINGS]
 
     def rows(self) -> Rows:
@@ -280,6 +292,7 @@ def run(plan: Plan, folder: pathlib.Path, progress: bool, criteria: list[Criteri
             base, last, passed_s = network.run(said)
             # The end of one program is a link that goes down for the next, which drops what others still send.
             dropped = network.dropped()
+            network.ended = network.log_sizes()
             network.stop()
     except OSError as error:
         raise quench.Failed(f"{error.filename or folder}: {error.strerror}") from error
