@@ -116,6 +116,11 @@ def shares(measure, scale):
     return of
 
 
+def look(runs, run, n):
+    """Colour and dash of the curve n of a run: of one run, each curve has a colour."""
+    return (n, 0) if len(runs) == 1 else (run, n)
+
+
 def completion_times(runs, labels, _):
     """The completion time of each iteration of each job."""
     curves = []
@@ -124,7 +129,7 @@ def completion_times(runs, labels, _):
         for dash, job in enumerate(jobs):
             words = [label] * (len(runs) > 1) + [job["name"]] * (len(jobs) > 1 or len(runs) == 1)
             rows = job.get("per_iteration", [])
-            curves.append(Curve(", ".join(words), i, dash, np.array([it["iteration"] for it in rows]), np.array([it["jct_ns"] / 1e3 for it in rows])))
+            curves.append(Curve(", ".join(words), *look(runs, i, dash), np.array([it["iteration"] for it in rows]), np.array([it["jct_ns"] / 1e3 for it in rows])))
     return curves
 
 
@@ -136,7 +141,7 @@ def times_alone(runs, labels, _):
         for dash, job in enumerate(jobs):
             words = [label] * (len(runs) > 1) + [job["name"]] * (len(jobs) > 1 or len(runs) == 1)
             rows = [it for it in job["per_iteration"] if it["jct_ratio_alone"] is not None]
-            curves.append(Curve(", ".join(words), i, dash, np.array([it["iteration"] for it in rows]), np.array([it["jct_ratio_alone"] for it in rows])))
+            curves.append(Curve(", ".join(words), *look(runs, i, dash), np.array([it["iteration"] for it in rows]), np.array([it["jct_ratio_alone"] for it in rows])))
     return curves
 
 
