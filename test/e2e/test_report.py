@@ -51,7 +51,8 @@ def check_report(out):
         check(f"{name}.png is a PNG file", (out / f"{name}.png").read_bytes().startswith(b"\x89PNG\r\n"))
     # No picture of nothing, nor of a single size
     paused = any(int(row["tx_pause"]) or int(row["rx_pause_duration_us"]) for row in csv.DictReader((out / "pfc.csv").open(encoding="utf-8")))
-    told = {"rates", "queue", "cnp", *["pauses"] * paused, *["slowdown"] * ("slowdown_milli" in (out / "times.csv").read_text(encoding="utf-8")),
+    marked = results["bottleneck"]["ecn_marked_packets"] or any(flow["rp_cnp_handled"] for flow in results["flows"])
+    told = {"rates", "queue", *["cnp"] * bool(marked), *["pauses"] * paused, *["slowdown"] * ("slowdown_milli" in (out / "times.csv").read_text(encoding="utf-8")),
             *["sizes"] * (sum(size["messages"] > 0 for size in results["slowdown_by_size"]["sizes"]) > 1)}
     check_equal("the page holds the plots that tell something", set(re.findall('<figure id="still-([^"]+)">', page)), told)
     fetched = [url for url in re.findall(r'(?:src|href)="([^"]*)"', page) if not url.startswith(("#", "data:"))]
@@ -143,6 +144,8 @@ def check_websearch(work):
 def check_digits():
     """Large figures have no exponent, so columns stay narrow."""
     check_equal("four digits", [html.digits(v) for v in (1.23456, 872.42, 9999, 40_654.3)], ["1.235", "872.4", "9\u202f999", "40\u202f654"])
+    check_equal("one way to group digits", [html.kbytes(9_532_460), html.seconds(12e9), html.number(35_086), html.RATE_UNITS[0](1_434_000_000_000)],
+                ["9\u202f532.5 KB", "12\u202f000 ms", "35\u202f086", "1\u202f434.000"])
 
 
 def check_thinning():

@@ -5,6 +5,7 @@ import pathlib
 from collections.abc import Callable
 
 import quench
+from report.html import digits
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCENARIOS = ROOT / "config"
@@ -25,7 +26,7 @@ class Check:
         return (self.low is None or self.measured >= self.low) and (self.high is None or self.measured <= self.high)
 
     def tolerance(self):
-        low, high = ("" if bound is None else f"{bound:.4g}" for bound in (self.low, self.high))
+        low, high = ("" if bound is None else digits(bound) for bound in (self.low, self.high))
         if low == high:
             return f"{low} {self.unit}".strip()
         text = f"{low} to {high}" if low and high else f"at least {low}" if low else f"at most {high}"

@@ -26,6 +26,11 @@ def times_of(run):
     return np.asarray(longest, dtype=float)
 
 
+def sent_until_ms(run):
+    """End of the last sample in which a flow sent."""
+    return max((float(s["time_ns"][np.flatnonzero(s["wire_rate_bps"])[-1]]) / 1e6 for s in run.flows.values() if s["wire_rate_bps"].any()), default=0.0)
+
+
 def chart(name, title, unit, note, times_ns, columns, first=(), steps=True, counts=False, lowest=False, total=None):
     """A chart. steps: each value covers the interval that ends at its time. counts: the values are counts per time, and are thinned to means.
     lowest: of many series, the lowest are shown at first. total: (label, function) of a series that stands for all."""
@@ -99,7 +104,7 @@ def groups(run, times_ns):
     """Bytes that lossless groups hold, and their XOFF limits. A limit far above the bytes is left out."""
     label = {key: place((key[0], key[1], f"pg {key[2]}")) for key in run.groups}
     columns = [(label[key], ts.on_axis(s, s["shared_bytes"], times_ns) / 1e3) for key, s in run.groups.items()]
-    out = chart("groups", "Priority groups", "KB", "Shared bytes that each group holds at the sample. Dashed: the limit at which it sends XOFF.", times_ns, columns, steps=False)
+    out = chart("groups", "Priority groups", "KB", "Shared bytes that each group holds at the sample. Dashed, if it is near: the limit at which it sends XOFF.", times_ns, columns, steps=False)
     shown = {s["label"] for s in out["parts"][0]["series"] if s["shown"]}
     limits = [(f"limit of {label[key]}", ts.on_axis(s, s["limit_bytes"], times_ns) / 1e3) for key, s in run.groups.items()
               if label[key] in shown and s["limit_bytes"].min() < 4 * s["shared_bytes"].max()]
@@ -138,7 +143,7 @@ def pause_frames(run, times_ns):
 
 def events(run):
     """The first 60 events: [{at, label}], at in ms."""
-    found = [(e["at_ns"], f"{e['event']} {e['node']} port {e['port']}") for e in run.results.get("events", [])]
+    found = [(e["at_ns"], f"{e['event'].replace('_', ' ')} {e['node']} port {e['port']}") for e in run.results.get("events", [])]
     found += [(e["at_ns"], f"{e['name']}: {e.get('set', e['action'])}") for e in run.results.get("scheduled_events", [])]
     return [{"at": at / 1e6, "label": label} for at, label in sorted(found)[:60]]
 

@@ -8,10 +8,9 @@ from quench import Run
 
 from . import charts, html, sizes
 from . import series as ts
-from .html import document, number, rate_unit, seconds, size_text, table
+from .html import breakable, document, number, rate_unit, seconds, size_text, table
 
 MOST_FLOWS = 20  # in the text output; the page has all flows
-MOST_PERCENT = 400
 MOST_LINES = 8  # drawn in one chart at first
 
 
@@ -28,15 +27,15 @@ class Figure:
 
     def cells(self):
         against = ["" if b == self.values[0] else "-" if relative is None else change(relative) for b, relative in zip(self.values[1:], self.relative())]
-        return (self.name, self.unit, *map(digits, self.values), *against)
+        return (self.name, self.unit, *html.even([*map(digits, self.values)]), *against)
 
     def beyond(self, percent):
         return any(b != self.values[0] and (relative is None or abs(relative) * 100 > percent) for b, relative in zip(self.values[1:], self.relative()))
 
 
 def change(relative):
-    """In percent; of what has grown to a multiple, the factor."""
-    return f"{relative * 100:+.1f} %" if relative < MOST_PERCENT / 100 else f"{1 + relative:.3g} times"
+    """In percent, also of what has grown to a multiple."""
+    return f"{'+' if relative > 0 else '-' if relative < 0 else ''}{html.fixed(abs(relative) * 100, 1 if abs(relative) < 10 else 0)} %"
 
 
 def digits(value):
@@ -180,7 +179,9 @@ class Comparison:
                 for name in differ]
 
     def title(self):
-        return " and ".join(f"{run.results['scenario']} (seed {run.results['seed']})" for run in self.runs)
+        seeds = len({run.results["seed"] for run in self.runs}) > 1
+        names = [run.results["scenario"] + (f" (seed {run.results['seed']})" if seeds else "") for run in self.runs]
+        return f"{', '.join(names[:-1])} and {names[-1]}"
 
     def same(self):
         return len({run.results["digest"] for run in self.runs}) == 1
@@ -222,7 +223,7 @@ class Comparison:
         heads = ("", "unit", *self.letters, *self.against)
 
         def figures(rows):
-            cells = [(escape(name), escape(UNITS.get(unit, unit)), *numbers) for name, unit, *numbers in (row.cells() for row in rows)]
+            cells = [(breakable(name), escape(UNITS.get(unit, unit)), *numbers) for name, unit, *numbers in (row.cells() for row in rows)]
             if any(unit for _, unit, *_ in cells):
                 return table(heads, cells, "figures")
             return table((heads[0], *heads[2:]), [(name, *numbers) for name, _, *numbers in cells])
@@ -231,9 +232,10 @@ class Comparison:
                        f"{seconds(run.results['duration_ns'])}<td><code>{escape(run.results['digest'])}</code>"
                        for i, (letter, name, run) in enumerate(zip(self.letters, self.names, self.runs)))
         asked = "<p>one folder has no effective.ini" if config is None else "<p>the same" if not config else table(
-            ("section", "key", *self.letters), [tuple(map(escape, row)) for row in config], "words")
-        since = {run.results["measure_from_ns"] for run in self.runs}
-        drawn = {"end_ms": max(run.results["duration_ns"] for run in self.runs) / 1e6, "measure_from_ms": since.pop() / 1e6 if len(since) == 1 else -1, "events": [], "counters": None,
+            ("section", "key", *self.letters), [tuple(map(breakable, row)) for row in config], "words")
+        since = max(run.results["measure_from_ns"] for run in self.runs)  # in all runs, it is measured from here
+        drawn = {"end_ms": max(run.results["duration_ns"] for run in self.runs) / 1e6, "measure_from_ms": since / 1e6,
+                 "sent_ms": max(charts.sent_until_ms(run) or run.results["duration_ns"] / 1e6 for run in self.runs), "events": [], "counters": None,
                  "charts": self.charts(), "distributions": self.distributions()}
         note = " The runs differ in length, so counts are per ms." if self.per_ms else ""
         return document(f"Compared: {self.title()}", f"""<h1>{escape(self.title())}</h1>

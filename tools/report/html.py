@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 from collections.abc import Sequence
 from html import escape
 from typing import Any, NamedTuple
 
 HERE = pathlib.Path(__file__).resolve().parent
 UPLOT = HERE.parents[1] / "third_party" / "uplot"
+MOST_ROWS = 30  # of a table that is not scrolled
 STYLE = (HERE / "page.css").read_text(encoding="utf-8")
+
+
+def fixed(value: float, places: int) -> str:
+    """A narrow space before each three digits: 12 340.5. The one way in which large numbers are grouped, as grouped() of page.js."""
+    return f"{value:,.{places}f}".replace(",", "\u202f")
 
 
 def number(value: object) -> str:
     if isinstance(value, bool) or value is None:
         return "-" if value is None else "yes" if value else "no"
     if isinstance(value, int):
-        return f"{value:,}".replace(",", "\u202f")
+        return fixed(value, 0)
     return escape(str(value))
+
+
+def breakable(name: str) -> str:
+    """A name of words such as pause_frames, which a narrow page breaks after its words alone."""
+    return re.sub(r"([_/])", r"\1<wbr>", escape(name))
 
 
 class RateUnit(NamedTuple):
@@ -28,7 +40,7 @@ class RateUnit(NamedTuple):
     bps: float
 
     def __call__(self, value: float) -> str:
-        return f"{value / self.bps:.3f}"
+        return fixed(value / self.bps, 3)
 
     def short(self, value: float) -> str:
         return f"{value / self.bps:g} {self.name}"
@@ -43,7 +55,7 @@ def rate_unit(most_bps: float) -> RateUnit:
 
 
 def kbytes(value: float) -> str:
-    return f"{value / 1e3:.1f} KB"
+    return f"{fixed(value / 1e3, 1)} KB"
 
 
 def size_text(n_bytes: int) -> str:
@@ -55,12 +67,12 @@ def size_text(n_bytes: int) -> str:
 
 
 def digits(value: float) -> str:
-    """Four digits, never with an exponent: 1.234, 12 340. As number(), with a space before each three digits."""
-    return number(round(value)) if abs(value) >= 999.95 else f"{value:.4g}"
+    """Four digits, never with an exponent: 1.234, 12 340."""
+    return fixed(value, 0) if abs(value) >= 999.95 else f"{value:.4g}"
 
 
 def seconds(ns: float) -> str:
-    return f"{ns / 1e6:.4g} ms"
+    return f"{digits(ns / 1e6)} ms"
 
 
 def even(column: Sequence[object]) -> list[object]:
@@ -81,7 +93,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]], kind: str = ""
     caption = f"<caption>{escape(title)}</caption>" if title else ""
     head = f"<thead><tr>{''.join(f'<th>{escape(h)}' for h in heads)}</thead>" if heads else ""
     body = "".join("<tr>" + "".join(f"<td>{cell}" for cell in row) for row in rows)
-    tall = " tall" if len(rows) > 20 else ""
+    tall = " tall" if len(rows) > MOST_ROWS else ""
     return f'<div class="wide{tall}"><table class="{kind}">{caption}{head}<tbody>{body}</tbody></table></div>'
 
 
@@ -91,7 +103,7 @@ def inside(text: str) -> str:
 
 
 def plain(title: str, style: str, body: str) -> str:
-    """A complete page without a script; style is all of its CSS."""
+    """A complete page without charts; style is all of its CSS."""
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -103,6 +115,7 @@ def plain(title: str, style: str, body: str) -> str:
 </head>
 <body>
 {body}
+<script>{inside((HERE / "cut.js").read_text(encoding="utf-8"))}</script>
 </body>
 </html>
 """

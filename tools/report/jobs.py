@@ -47,6 +47,11 @@ def text(x, y, words, anchor="start"):
     return f'<text x="{x}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
+def keyed(kind, words):
+    """A colour and its words, on one line."""
+    return f'<span class="keyed"><span class="key {kind}"></span>&nbsp;{words}</span>'
+
+
 def label(y, words):
     return text(LABEL - 6, y, words, "end")
 
@@ -77,7 +82,7 @@ def iterations_chart(job):
                 parts.append(bar(i * step, y, step * 0.85, f"{tall:.2f}", kind, tip))
     for i in {0, len(rows) - 1}:
         parts.append(text(f"{(i + 0.425) * step:.2f}%", high + 22, str(rows[i]["iteration"]), "middle"))
-    keys = ", ".join(f'<span class="key {kind}"></span>&nbsp;{words if "inside" in kinds else words.removeprefix("other ")}' for kind, _, words in PARTS if kind in kinds)
+    keys = ", ".join(keyed(kind, words if "inside" in kinds else words.removeprefix("other ")) for kind, _, words in PARTS if kind in kinds)
     return ("<h3>Iterations</h3>" + drawing(high + 30, f"completion times of job {job['name']}", [label(16, f"{us(most)} µs"), label(high + 6, "0")], parts) +
             f'<p class="lead">Completion time of each iteration{", by its critical path: " + keys if any(it["critical_path"] for it in rows) else ""}.</p>')
 
@@ -110,8 +115,8 @@ def gantt(job, states, path):
                          f'<title>{escape(part_text(p))}</title></line>')
     left = "" if len(ranks) == len(job["ranks"]) else f" {len(job['ranks']) - len(ranks)} ranks are left out."
     return (f"<h3>Iteration {number_}, the slowest</h3>" + drawing(max(row.values()) + ROW + 8, f"ranks of job {job['name']}", [label(y + ROW - 3, f"{rank} h{host[rank]}") for rank, y in row.items()], parts) +
-            '<p class="lead">Each row is a rank: <span class="key compute"></span>&nbsp;computes, <span class="key send"></span>&nbsp;sends, '
-            f'<span class="key wait"></span>&nbsp;waits. <span class="key path"></span>&nbsp;The critical path.{left}</p>')
+            f'<p class="lead">Each row is a rank: {keyed("compute", "computes")}, {keyed("send", "sends")}, {keyed("wait", "waits")}. '
+            f'{keyed("path", "The critical path")}.{left}</p>')
 
 
 def source_of(p):
@@ -161,7 +166,7 @@ def section(run):
         mine = [s for s in states if s["job"] == job["name"]]
         own_path = [p for p in path if p["job"] == job["name"]]
         if len(jobs) > 1:
-            parts.append(f"<h3>Job {escape(job['name'])}</h3>")
+            parts.append(f"<h2>Job {escape(job['name'])}</h2>")
         parts.append(iterations_chart(job))
         if mine:
             parts += [gantt(job, mine, own_path), path_table(own_path, mine[0]["iteration"])]

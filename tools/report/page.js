@@ -14,6 +14,7 @@
 	const MOST_BARS = 200;
 	const MOST_START_MS = 5;
 	const START_HIGHER = 1.5;  // than the measured window, for a chart of its own
+	const MOST_IDLE = 0.7;  // as in plots.py
 	const START_SHARE = 0.26;  // of the width of a chart
 	const START_FROM_PX = 460;  // a narrower chart has no room for two
 	const MOST_LABELS = 10;
@@ -40,9 +41,14 @@
 	}
 
 	const lineText = line => `${line.label} ${short(line.at)}`;
-	// As the tables have them.
+	// As fixed() of html.py.
 	const grouped = value => value.toLocaleString("en", { maximumFractionDigits: 9 }).replaceAll(",", "\u202f");
-	const short = value => value == null ? "–" : +value.toPrecision(4) + "";
+	const short = value => value == null ? "–" : grouped(+value.toPrecision(4));
+
+	/* A counter's name, which a narrow page breaks after its words alone, as breakable() of html.py. */
+	function breakable(name) {
+		return make("code", {}, ...name.split(/(?<=[_/])/).flatMap((word, i) => i ? [make("wbr"), word] : [word]));
+	}
 
 	function zoomTo(from, to) {
 		range = [from, to];
@@ -66,7 +72,7 @@
 			this.place = make("div");
 			this.canvas = make("div", { className: "chart" }, this.startPlace, this.place);
 			this.figure = make("figure", { id: spec.id },
-				make("h3", {}, spec.title), this.canvas, this.picker(), make("figcaption", {}, spec.note));
+				make("h3", {}, spec.title), this.canvas, this.picker(), this.caption = make("figcaption"));
 			place.append(this.figure);
 			this.build();
 			new ResizeObserver(() => this.fit()).observe(this.canvas);
@@ -114,7 +120,21 @@
 
 		/* The start has a chart of its own beside the measured window, where it is higher. */
 		startSeen() {
-			return this.startEnd > 0 && range[0] >= this.startEnd && this.width() >= START_FROM_PX;
+			return this.startEnd > 0 && !this.silent && range[0] >= this.startEnd && this.width() >= START_FROM_PX;
+		}
+
+		/* What a chart over time shows: mostly what all show; of a chart that is 0 in the whole measured window, the time before. */
+		seen() {
+			return this.silent && range[0] === doc.measure_from_ms && range[1] === doc.end_ms ? [0, this.silent] : range;
+		}
+
+		/* Until when there is something to see, if that is before the measured window; 0: it is not. */
+		findSilence(series) {
+			const since = doc.measure_from_ms;
+			if (!this.overTime || !(since > 0 && since < doc.end_ms) || series.some(s => this.highest(s, since, doc.end_ms) > 0))
+				return 0;
+			const last = Math.max(0, ...series.map(s => { const { ms } = this.spec.parts[s.part]; return ms[ms.findLastIndex((t, i) => s.values[i] > 0)] || 0; }));
+			return Math.min(1.5 * last, since);
 		}
 
 		/* End of that start in ms; 0: it is no higher. As start_until() of plots.py. */
@@ -122,8 +142,7 @@
 			const since = doc.measure_from_ms;
 			if (!this.overTime || !(since > 0 && since < doc.end_ms))
 				return 0;
-			const highest = (part, values, from, to) => part.ms.reduce((most, t, i) => t > from && t <= to ? Math.max(most, values[i] || 0) : most, 0);
-			const usual = Math.max(0, ...series.map(s => highest(this.spec.parts[s.part], s.values, since, doc.end_ms)));
+			const usual = Math.max(0, ...series.map(s => this.highest(s, since, doc.end_ms)));
 			let end = 0;
 			series.forEach(s => {
 				const { ms } = this.spec.parts[s.part];
@@ -189,15 +208,21 @@
 				width: this.widths()[1], height: 250, padding: [null, this.labelled(series) ? this.labelRoom(series) : null, null, null],
 				scales: {
 					x: { time: false, distr: log ? 3 : 1, range: (u, low, high) => ticks ? [-0.4, ticks.length - 0.6] : [begin(low), high] },
-					y: { range: (u, low, high) => [0, this.top(high)] },
+					y: { range: (u, low, high) => this.heights(u, high) },
 				},
 				axes: [{ label: this.overTime ? "time (ms)" : unit, size: 36, ...axis, ...this.tickOptions(), ...log ? { filter: decades } : {} }, { label: this.spec.unit, size: this.yRoom, ...axis }],
 				series: [{ label: unit, value: (u, v) => ticks ? ticks[Math.round(v)] ?? "–" : short(v) }, ...series.map(s => ({
 					label: s.label, value: (u, v) => short(v), width: s.model ? 1.5 : 1.25, points: this.points(s), spanGaps: true,
 					stroke: inInk(s) ? css("--ink") : hue(s.colour), alpha: s.run !== undefined && series.length > 4 ? 0.7 : 1,  // of many, what is below is seen
 					dash: s.model ? [4, 2] : inInk(s) ? [] : s.dash ? s.dash : s.dashed ? [7, 4] : s.pair ? [] : DASHES[Math.floor(s.colour / LIGHT.length) % DASHES.length],
+					auto: !s.dashed,  // heights() decides
 					paths: ticks && !this.spec.joined ? () => null : s.model ? undefined : steps,
 				}))],
+				// A mark of the legend is dashed or hollow, as its line or points are.
+				legend: { markers: {
+					dash: (u, i) => series[i - 1]?.model || series[i - 1]?.dashed || series[i - 1]?.dash?.length ? "dashed" : "solid",
+					fill: (u, i) => ticks && series[i - 1] && !series[i - 1].dash?.length ? hue(series[i - 1].colour) : "transparent",
+				} },
 				cursor: this.overTime ? {
 					drag: { x: true, y: false, setScale: false },
 					bind: { dblclick: () => () => zoomTo(0, doc.end_ms) },
@@ -256,7 +281,8 @@
 
 		/* Of series that count things the means over pieces of what is seen: single samples hold none, one or two. */
 		means(ms, values) {
-			const first = ms.findIndex(t => t > range[0]), behind = ms.findLastIndex(t => t < range[1]) + 2;
+			const [begin, end] = this.seen();
+			const first = ms.findIndex(t => t > begin), behind = ms.findLastIndex(t => t < end) + 2;
 			const from = Math.max(first, 0), n = Math.max(Math.min(behind, ms.length) - from, 0), size = Math.ceil(n / MOST_BARS);
 			const pieces = Array.from({ length: Math.ceil(n / (size || 1)) }, (_, i) => [from + i * size, Math.min(from + (i + 1) * size, from + n)]);
 			// The time at which a row's interval began is that of the row before.
@@ -289,17 +315,27 @@
 			this.lines = this.spec.lines.filter(line => line.of === null || series.some(s => s.label === line.of))
 				.filter((line, i, all) => all.findIndex(other => other.at === line.at && other.label === line.label) === i);
 			this.startEnd = this.findStart(series);
+			this.silent = this.findSilence(series);
+			this.caption.textContent = this.spec.note + (this.silent ? " All is 0 in the measured window, so the time before it is drawn." : "");
 			this.canvas.classList.toggle("labelled", this.labelled(series));
 			this.plot?.destroy();
 			this.plot = new uPlot(this.options(series), data, this.place);
 			this.show();
 		}
 
-		/* Thresholds are seen unless they would flatten what is measured. */
-		top(high) {
-			const lines = this.lines.map(line => line.at).filter(at => at <= 2.5 * (high || 0));
+		/* Thresholds and limits are seen unless they would flatten what is measured; marks at 0 are whole. */
+		heights(u, high) {
+			const limits = this.series.filter(s => s.dashed).map(s => this.highest(s, u.scales.x.min, u.scales.x.max));
+			const lines = [...this.lines.map(line => line.at), ...limits].filter(at => at <= 2.5 * (high || 0));
 			const bars = this.series.flatMap(s => s.high || []);
-			return Math.max(high || 0, ...lines, ...bars) * 1.12 || 1;
+			const above = 0.08 + 0.07 * (this.overTime ? Math.min(doc.events.length, 3) : 0);  // room for words of events
+			const top = Math.max(high || 0, ...lines, ...bars) / (1 - above) || 1;
+			return [this.spec.ticks ? -0.04 * top : 0, top];
+		}
+
+		/* After a time, up to another. */
+		highest(s, from, to) {
+			return this.spec.parts[s.part].ms.reduce((most, t, i) => t > from && t <= to ? Math.max(most, s.values[i] || 0) : most, 0);
 		}
 
 		show() {
@@ -311,7 +347,8 @@
 			this.plot.batch(() => {
 				if (this.spec.counts)
 					this.plot.setData(this.data(), false);
-				this.plot.setScale("x", { min: range[0], max: range[1] });
+				const [min, max] = this.seen();
+				this.plot.setScale("x", { min, max });
 			});
 		}
 
@@ -383,7 +420,7 @@
 					at--;
 				if (values[at] == null)
 					return null;
-				return { text: s.label, colour: inInk(s) ? css("--ink") : hue(s.colour), y: u.valToPos(values[at], "y", true) };
+				return values[at] > u.scales.y.max ? null : { text: s.label, colour: inInk(s) ? css("--ink") : hue(s.colour), y: u.valToPos(values[at], "y", true) };
 			}).filter(label => label).concat(this.seenLines(u).map(line => ({ text: lineText(line), colour: css("--alarm"), y: u.valToPos(line.at, "y", true) })));
 			const gap = 13 * ratio, low = bbox.top + 4 * ratio, high = bbox.top + bbox.height;
 			found.sort((a, b) => a.y - b.y);
@@ -463,7 +500,7 @@
 				const text = `${of(row)} ${names[row[2]]} ${help[row[2]]}`.toLowerCase();
 				return words.every(word => text.includes(word));
 			});
-			body.replaceChildren(...found.slice(0, MOST_ROWS).map(row => make("tr", {}, make("td", {}, of(row)), make("td", {}, make("code", {}, names[row[2]])),
+			body.replaceChildren(...found.slice(0, MOST_ROWS).map(row => make("tr", {}, make("td", {}, of(row)), make("td", {}, breakable(names[row[2]])),
 				make("td", {}, grouped(row[3])), make("td", {}, help[row[2]]))));
 			count.textContent = `${found.length} rows${found.length > MOST_ROWS ? `, of which the first ${MOST_ROWS} are shown` : ""}` +
 				`${words.length ? "" : ": sums over all nodes; search for a node or a counter to see each"}.` +
@@ -483,18 +520,7 @@
 		const rows = doc.events.map(e => make("tr", {}, make("td", {}, grouped(+e.at.toPrecision(6))), make("td", {}, e.label)));
 		const table = make("table", { className: "words" }, make("thead", {}, make("tr", {}, make("th", {}, "ms"), make("th", {}, "event"))), make("tbody", {}, ...rows));
 		place("charts").after(make("details", {}, make("summary", {}, `${rows.length} event${rows.length > 1 ? "s" : ""}`),
-			make("div", { className: `wide${rows.length > 20 ? " tall" : ""}` }, table)));
-	}
-
-	/* Below a table that does not fit, words, because a telephone shows no scroll bar. */
-	function sayCut() {
-		document.querySelectorAll(".wide").forEach(box => {
-			const words = make("p", { className: "note", hidden: true }, "More columns are to the right: scroll the table. \u2192");
-			if (!box.querySelector("table"))
-				words.textContent = "More is to the right: scroll. \u2192";
-			box.after(words);
-			new ResizeObserver(() => { words.hidden = box.scrollWidth <= box.clientWidth + 1; }).observe(box);
-		});
+			make("div", { className: `wide${rows.length > 30 ? " tall" : ""}` }, table)));
 	}
 
 	const paintRuns = () => document.querySelectorAll(".run").forEach(mark => { mark.style.background = hue(mark.dataset.run); });
@@ -507,9 +533,11 @@
 	doc.charts.forEach(spec => charts.push(new Chart(place("charts"), spec, true)));
 	doc.distributions.forEach(spec => charts.push(new Chart(place("distributions"), spec, false)));
 	if (doc.charts.length) {
-		// The page opens with the measured window: the start of a run has other scales.
+		// The page opens with the measured window: the start of a run has other scales. If no flow sends for most of the run, it opens with the rest.
 		const since = doc.measure_from_ms, presets = [["all", 0, doc.end_ms]];
-		if (since > 0 && since < doc.end_ms) {
+		if (doc.sent_ms < MOST_IDLE * doc.end_ms)
+			presets.unshift(["while flows send", since < doc.sent_ms ? Math.max(since, 0) : 0, 1.05 * doc.sent_ms]);
+		else if (since > 0 && since < doc.end_ms) {
 			presets.unshift(["measured window", since, doc.end_ms]);
 			presets.push(["start", 0, Math.min(since, MOST_START_MS)]);
 		}
@@ -522,5 +550,4 @@
 	if (doc.counters)
 		counters(place("all-counters"));
 	listEvents();
-	sayCut();
 })();

@@ -7,7 +7,7 @@ import command_line
 from quench import Run, fluid
 
 from . import charts, counters, jobs, output, pauses, sizes, topology
-from .html import digits, document, kbytes, number, rate_unit, seconds, size_text, table
+from .html import breakable, digits, document, kbytes, number, rate_unit, seconds, size_text, table
 
 CAPTIONS = {
     "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step. Dashed: the link divided by the flows, if all go to one host. "
@@ -36,7 +36,7 @@ def flow_table(results):
                      (f" of {number(flow['messages_wanted'])}" if flow["messages_wanted"] else ""),
                      *(number(flow[key]) for key in ("rp_cnp_handled", "rate_cuts", "retransmitted_packets")),
                      *([escape(flow["cc"])] if mixed else [])))
-    return table(heads, rows)
+    return table(heads, rows, "flows")
 
 
 def server_table(results):
@@ -83,7 +83,7 @@ def sizes_table(run):
     rows = [(name, number(bucket["messages"]), number(bucket["not_ended"]), *("-" if bucket[p] is None else digits(bucket[p]) for p in sizes.PERCENTILES))
             for name, bucket in [*named, ("all", found["all"])]]
     note = (f"<p>p99 of all messages: 95 % confidence interval from {digits(found['p99_low'])} to {digits(found['p99_high'])}, by batches in the order of time."
-            if found["p99_low"] is not None else "<p>Too few messages for a confidence interval: it needs 1000.")
+            if found["p99_low"] is not None else f"<p>Too few messages for a confidence interval: it needs {number(1000)}.")
     note += "".join(f'<p class="bad">{escape(line[0].upper() + line[1:])}.' for line in sizes.notes(run))
     return "<h2>Slowdown by message size</h2>" + table(("size", "messages", "not ended", *sizes.NAMES.values()), rows) + note
 
@@ -191,7 +191,7 @@ def control_table(run):
     wanted += ["np", "wred"] if wanted else ["wred"]
     queues = {section for section, key in run.config if key == "marking"}
     wanted += [*queues, *(run.config[section, "marking"] for section in queues)]
-    rows = [(f"[{escape(section)}]", f"<code>{escape(key)}</code>", escape(value)) for (section, key), value in run.config.items() if section in wanted]
+    rows = [(f"[{escape(section)}]", f"<code>{breakable(key)}</code>", breakable(value)) for (section, key), value in run.config.items() if section in wanted]
     return "<h3>Congestion control and marking</h3>" + table(("section", "key", "value"), rows, "words")
 
 
@@ -241,7 +241,7 @@ def render(run, rows, svgs):
     results = run.results
     title = f"{results['scenario']}, seed {results['seed']}"
     drawing = topology.draw(results)
-    data = {"end_ms": results["duration_ns"] / 1e6, "measure_from_ms": results["measure_from_ns"] / 1e6, "events": charts.events(run),
+    data = {"end_ms": results["duration_ns"] / 1e6, "measure_from_ms": results["measure_from_ns"] / 1e6, "sent_ms": charts.sent_until_ms(run) or results["duration_ns"] / 1e6, "events": charts.events(run),
             "charts": charts.over_time(run), "distributions": charts.distributions(run), "counters": rows}
     no_script = f"<noscript><p>Charts and the search for counters need JavaScript{'; the pictures below do not' if svgs else ''}.</noscript>"
     return document(title, f"""<h1>{escape(title)}</h1>
@@ -249,7 +249,7 @@ def render(run, rows, svgs):
 {fact_table(run)}
 {algorithms_table(results)}
 <h2>Topology</h2>
-<div class="wide">{drawing or "<p>not in these results"}</div>
+{drawing or "<p>not in these results"}
 <p class="lead">Load in the measured window. The half of a link at a node shows the load that the node sends. The left half of a host's box shows the
 load that it sends, the right half the load that it receives.</p>
 <h2>Over time</h2>

@@ -5,6 +5,7 @@ from html import escape
 from .html import digits, kbytes, number, table
 
 MOST_ROOTS, MOST_BRANCHES = 8, 60
+AT_ONCE = 12  # branches of one parent; the others are folded
 
 
 def us(ns):
@@ -41,8 +42,12 @@ def branch_line(branch, most):
 
 
 def below(branches, parent, most):
-    lines = [branch_line(b, most) + below(branches, i, most) for i, b in enumerate(branches) if b["parent"] == parent]
-    return f'<ul>{"".join(f"<li>{line}" for line in lines)}</ul>' if lines else ""
+    """The longest first."""
+    found = sorted(((i, b) for i, b in enumerate(branches) if b["parent"] == parent), key=lambda pair: -pair[1]["duration_ns"])
+    lines = [f"<li>{branch_line(b, most)}{below(branches, i, most)}" for i, b in found]
+    if len(lines) > AT_ONCE:
+        lines[AT_ONCE:] = [f"<li><details><summary>{len(lines) - AT_ONCE} more</summary><ul>{''.join(lines[AT_ONCE:])}</ul></details>"]
+    return f"<ul>{''.join(lines)}</ul>" if lines else ""
 
 
 def tree(results):

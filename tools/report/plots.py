@@ -11,15 +11,16 @@ import matplotlib.pyplot  # noqa: E402
 import matplotlib.ticker  # noqa: E402
 import numpy as np  # noqa: E402
 
+from . import charts  # noqa: E402
 from . import sizes as by_size  # noqa: E402
-from .html import rate_unit, size_text  # noqa: E402
+from .html import digits, fixed, number, rate_unit, size_text  # noqa: E402
 
 plt = matplotlib.pyplot
 WIDTH = 8.0  # inches
 MOST_POINTS = 500  # on one line
 LONGEST_START_MS = 5.0
-MOST_LINES = 8  # with a colour and a label each
-MOST_CURVES = 24  # of more flows, the spread is drawn
+MOST_IDLE = 0.7  # of a run, without a frame at its end, that is drawn
+MOST_LINES = 8  # with a colour and a label each; of more flows, the spread is drawn
 # Okabe and Ito's colours: distinct for colour-blind eyes, and as greys
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B5B95", "#000000")
 GREY = "#6e6e6e"
@@ -33,6 +34,26 @@ plt.rcParams.update({
     "grid.color": "#e4e4e4", "grid.linewidth": 0.7, "lines.linewidth": 1.3, "figure.constrained_layout.use": True,
     "axes.xmargin": 0, "svg.fonttype": "path",
 })
+
+
+class Grouped(matplotlib.ticker.ScalarFormatter):
+    """Numbers of a linear axis, as fixed() has them."""
+
+    def __init__(self) -> None:
+        super().__init__(useOffset=False)
+        self.set_scientific(False)
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        places = len(super().__call__(x, pos).partition(".")[2])
+        return fixed(x, places)
+
+
+def group_ticks(figure: Any) -> None:
+    """Of what has no formatter of its own."""
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if type(axis.get_major_formatter()) is matplotlib.ticker.ScalarFormatter:
+                axis.set_major_formatter(Grouped())
 
 
 class Bins:
@@ -155,7 +176,7 @@ def draw_start_rates(axes, run, until_ms, bps):
 
 
 def draw_spread(axes, flows, bps):
-    """Of many flows that send at different times: in each interval, the rates of those that send then."""
+    """Of many flows, which may send at different times: in each interval, the rates of those that send then. @return their top"""
     flows = list(flows)
     ms = flows[0].ms()
     sent = np.array([series["wire_rate_bps"] for series in flows]) / bps
@@ -165,9 +186,16 @@ def draw_spread(axes, flows, bps):
     low[busy], middle[busy], high[busy] = np.nanpercentile(sent[:, busy], (10, 50, 90), axis=0)
     axes.fill_between(ms, low, high, color=COLOURS[5], alpha=0.45, lw=0, label="10 to 90 %")
     axes.plot(ms, middle, color=COLOURS[0], lw=1.2, label="median")
-    axes.set_title(f"Rates of the flows that send ({len(flows):,} in all)", pad=16)
-    axes.set_ylim(0, np.nanmax(high, initial=0) * 1.06 or 1)
-    axes.legend(frameon=False, fontsize=9, loc="upper right")
+    axes.legend(frameon=False, fontsize=9, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)  # below the title
+    return np.nanmax(high, initial=0)
+
+
+def shown_until(run):
+    """End of a time axis in ms, and words for its title: of the run, or shortly after the last frame if no flow sends for most of it."""
+    end, sent = run.results["duration_ns"] / 1e6, charts.sent_until_ms(run)
+    if not 0 < sent < MOST_IDLE * end:
+        return end, ""
+    return 1.05 * sent, f", first {digits(1.05 * sent)} of {digits(end)} ms"
 
 
 def rates(run):
@@ -176,42 +204,39 @@ def rates(run):
     start = max((start_until(series, "wire_rate_bps", results, 1.2) for series in run.flows.values()), default=0)
     unit = rate_unit(results["link_speed_bps"])
     figure, left, axes = with_start(start, f"wire rate ({unit.name})")
-    axes.set_title("Rate of each flow", pad=16)
-    time_axis(axes, results["duration_ns"] / 1e6)
+    few = len(run.flows) <= MOST_LINES
+    end, note = shown_until(run)
+    axes.set_title(("Rate of each flow" if few else f"Rates of the flows that send, {number(len(run.flows))} in all") + note, pad=16 if few else 30)
+    time_axis(axes, end)
     if not run.flows:
         say_nothing(axes, "no samples")
         return figure
     if left:
         draw_start_rates(left, run, start, unit.bps)
-    if len(run.flows) > MOST_CURVES:
-        draw_spread(axes, run.flows.values(), unit.bps)
-        measured_from(axes, results)
-        return figure
-    few = len(run.flows) <= MOST_LINES
     labels, tops = [], []
-    for i, (name, series) in enumerate(run.flows.items()):
-        bins = Bins(len(series["time_ns"]))
-        y = bins.mean(series["wire_rate_bps"]) / unit.bps
-        colour = COLOURS[i % len(COLOURS)]
-        axes.plot(bins.mean(series.ms()), y, color=colour, lw=1.3 if few else 0.6, alpha=0.9 if few else 0.6)
-        tops.append(y[bins.mean(series.ms()) >= start].max(initial=0))
+    if not few:
+        tops.append(draw_spread(axes, run.flows.values(), unit.bps))
+    for (name, series), colour in zip(run.flows.items() if few else (), COLOURS):
+        kept = series.ms() <= end
+        bins = Bins(int(kept.sum()))
+        ms, y = bins.mean(series.ms()[kept]), bins.mean(series["wire_rate_bps"][kept]) / unit.bps
+        axes.plot(ms, y, color=colour, alpha=0.9)
+        tops.append(y[ms >= start].max(initial=0))
         labels.append((y[-max(1, len(y) // 20):].mean(), name, colour))
     # Flows to several hosts have several bottlenecks, and no common share.
     shared = len({flow["dst"] for flow in results["flows"]}) == 1
     share = run.bottleneck_speed_bps() / unit.bps / len(run.flows)
     if shared:
         axes.axhline(share, color="black", lw=1, ls="--")
-    if not few:
-        labels = [(np.median([y for y, _, _ in labels]), f"{len(labels)} flows", GREY)]
     for series in run.fluid.curves():
         ms, rate = series.ms(), series["wire_rate_bps"] / unit.bps
-        draw_model(axes, ms[ms >= start], rate[ms >= start], results["duration_ns"] / 1e6)
+        draw_model(axes, ms[ms >= start], rate[ms >= start], end)
         ended = rate[-max(1, len(rate) // 20):].mean()
         if not any(text == "fluid model" and abs(y - ended) < 0.05 * share for y, text, _ in labels):
             labels.append((ended, "fluid model", "black"))
         tops.append(rate[ms >= start].max(initial=0))
     axes.set_ylim(0, max(max(tops), share if shared else 0) * 1.06 or 1)
-    label_ends(axes, [*labels, *([(share, f"fair share {share:.4g}", "black")] if shared else [])])
+    label_ends(axes, [*labels, *([(share, f"fair share {digits(share)}", "black")] if shared else [])])
     measured_from(axes, results)
     return figure
 
@@ -241,7 +266,7 @@ def queue(run):
     """Bottleneck queue and its thresholds. A start phase with much larger values has its own panel."""
     results, series = run.results, run.bottleneck()
     b = results["bottleneck"]
-    end = results["duration_ns"] / 1e6
+    end, note = shown_until(run)
     where = f"{b['node']} port {b['port']} queue {b['queue']}"
     if series is None:
         figure, axes = plt.subplots(figsize=(WIDTH, 3.6))
@@ -268,14 +293,14 @@ def queue(run):
         steady = max(steady, model["queue_bytes"][model["time_ns"] > results["measure_from_ns"]].max(initial=0) / 1e3)
     shown = [line for line in thresholds(run) if line[0] <= 4 * steady]
     axes.set_ylim(0, 1.08 * max([steady] + [line[0] for line in shown]))
-    axes.set_title(f"Bottleneck queue ({where})", pad=16)
+    axes.set_title(f"Bottleneck queue ({where}){note}", pad=16)
     mean = b["queue_mean_bytes"] / 1e3
-    labels = [(mean, f"mean {mean:,.4g} KB" if mean < 1e3 else f"mean {mean:,.0f} KB", COLOURS[0])]
+    labels = [(mean, f"mean {digits(mean)}", COLOURS[0])] if results["measure_from_ns"] / 1e6 < end else []
     if model is not None:
-        labels.append((model["queue_bytes"][-1] / 1e3, f"fluid model {model['queue_bytes'][-1] / 1e3:.4g}", "black"))
+        labels.append((model["queue_bytes"][-1] / 1e3, f"fluid model {digits(model['queue_bytes'][-1] / 1e3)}", "black"))
     for at, text, colour, style in shown:
         axes.axhline(at, color=colour, ls=style, lw=1)
-        labels.append((at, f"{text} {at:.4g}", colour))
+        labels.append((at, f"{text} {digits(at)}", colour))
     label_ends(axes, labels)
     measured_from(axes, results)
     return figure
@@ -301,7 +326,7 @@ def draw_per_ms(axes, groups, column, colour, ylabel, until_ms):
     usual = rate[len(rate) // 20:].max(initial=0)
     if 0 < usual < rate.max() / 4:  # a burst at the start would flatten the rest of the curve
         axes.set_ylim(0, usual * 1.3)
-        axes.annotate(f"up to {rate.max():,.0f} at the start", xy=(0, 1), xytext=(6, -4), va="top", color=colour,
+        axes.annotate(f"up to {fixed(rate.max(), 0)} at the start", xy=(0, 1), xytext=(6, -4), va="top", color=colour,
                       xycoords="axes fraction", textcoords="offset points", fontsize=9)
     else:
         axes.set_ylim(0, rate.max() * 1.08)
@@ -317,22 +342,26 @@ def slowdown(run):
         say_nothing(axes, "no message was timed")
         return figure
     few = len(flows) <= MOST_LINES
-    for i, (name, (at_most, count)) in enumerate(flows.items()):
+    styles = [{"color": colour, "alpha": 0.9, "label": name} for name, colour in zip(flows, COLOURS)] if few else \
+        [{"color": GREY, "lw": 0.6, "alpha": 0.5, "label": None if i else f"each of {number(len(flows))} flows"} for i in range(len(flows))]
+    curves = list(zip(flows.values(), styles))
+    if not few:
+        curves.append((run.all_times("slowdown_milli"), {"color": COLOURS[0], "lw": 2, "label": "all flows"}))
+    for (at_most, count), style in curves:
         share = np.cumsum(count) / count.sum() * 100
-        axes.step(np.append(at_most[0], at_most) / 1e3, np.append(0, share), where="post", color=COLOURS[i % len(COLOURS)],
-                  lw=1.3 if few else 0.6, alpha=0.9 if few else 0.6, label=name if few else None)
+        axes.step(np.append(at_most[0], at_most) / 1e3, np.append(0, share), where="post", **style)
     most = max(at_most[-1] for at_most, _ in flows.values()) / 1e3
     least = min(at_most[0] for at_most, _ in flows.values()) / 1e3
     if most > 10 * least:
         axes.set_xscale("log")
-        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_major_formatter(lambda x, _: digits(x))
     else:
         axes.set_xlim(min(least, 1), most * 1.02)
     axes.set_ylim(0, 102)
     axes.set_ylabel("messages (%)")
     axes.set_xlabel("slowdown: completion time divided by that of the message alone on its path")
-    if few:  # above: curves may be anywhere
-        axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=min(len(flows), 4), fontsize=9)
+    # Above: curves may be anywhere.
+    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=min(len(curves), 4), fontsize=9)
     return figure
 
 
@@ -353,7 +382,7 @@ def sizes(run):
     low, high = min(1, *(bucket["p50"] for bucket in found)), max(bucket["p999"] for bucket in found) * 1.2
     axes.set_ylim(low, high)
     axes.yaxis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 5) if high < 200 * low else (1,)))
-    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_major_formatter(lambda x, _: digits(x))
     axes.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
     axes.set_xticks(places, [size_text(bucket["to_bytes"]) for bucket in found])
     axes.set_xlim(-0.5, len(found) - 0.5)
@@ -365,24 +394,29 @@ def sizes(run):
 
 
 def cnp(run):
-    """CNPs handled by all senders, and packets marked in the bottleneck queue, per millisecond."""
-    end = run.results["duration_ns"] / 1e6
-    figure, (top, bottom) = plt.subplots(2, 1, figsize=(WIDTH, 4.4), sharex=True)
-    top.set_title("CNPs that the senders acted on", pad=16)
-    bottom.set_title("Packets marked CE in the bottleneck queue")
-    marked = run.bottleneck()
-    draw_per_ms(top, list(run.flows.values()), "cnp_handled", COLOURS[2], "CNPs per ms", end)
-    draw_per_ms(bottom, [marked] if marked else [], "ecn_marked_packets", COLOURS[1], "marks per ms", end)
-    time_axis(bottom, end)
-    if top.has_data():
-        measured_from(top, run.results)
+    """CNPs handled by all senders, and packets marked in the bottleneck queue, per millisecond; without one of the two, the other alone."""
+    end, note = shown_until(run)
+    drawn = [panel for panel in cnp_panels(run) if any(series[panel[1]][-1] for series in panel[0])] or cnp_panels(run)[:1]
+    figure, many = plt.subplots(len(drawn), 1, figsize=(WIDTH, 0.6 + 1.9 * len(drawn)), sharex=True, squeeze=False)
+    for axes, (groups, column, title, label, colour) in zip(many[:, 0], drawn):
+        axes.set_title(title + note, pad=16 if axes is many[0, 0] else None)
+        draw_per_ms(axes, groups, column, colour, label, end)
+    time_axis(axes, end)
+    if many[0, 0].has_data():
+        measured_from(many[0, 0], run.results)
     return figure
+
+
+def cnp_panels(run):
+    marked = run.bottleneck()
+    return ((list(run.flows.values()), "cnp_handled", "CNPs that the senders acted on", "CNPs per ms", COLOURS[2]),
+            ([marked] if marked else [], "ecn_marked_packets", "Packets marked CE in the bottleneck queue", "marks per ms", COLOURS[1]))
 
 
 def pauses(run):
     """Times at which each port was paused, as a strip per port; below, the PFC frames sent."""
     results = run.results
-    end = results["duration_ns"] / 1e6
+    end, note = shown_until(run)
     held = {key: s for key, s in run.pauses.items() if s["rx_pause_duration_us"][-1] > 0}
     senders = [s for s in run.pauses.values() if s["tx_pause"][-1] > 0]
     if not held and not senders:
@@ -392,12 +426,11 @@ def pauses(run):
         say_nothing(axes, "no pause frame was sent in this run")
         return figure
 
-    note = ""
     # last_pause_ns is of switches; hosts may send pauses, too.
     last = max((results["last_pause_ns"] or 0) / 1e6, *(s.ms()[np.flatnonzero(s.growth("tx_pause"))[-1]] for s in senders), 0)
     if last < end / 10:
         end = min(end, max(last * 1.5, 0.5))
-        note = f", first {end:.3g} of {results['duration_ns'] / 1e6:.4g} ms"
+        note = f", first {digits(end)} of {digits(results['duration_ns'] / 1e6)} ms"
     heights = (0.3 * max(len(held), 1) + 0.2, 1.5)
     figure, (top, bottom) = plt.subplots(2, 1, figsize=(WIDTH, sum(heights) + 1.5), sharex=True, height_ratios=heights)
     top.set_title(f"Share of time paused by PFC{note}")
@@ -431,6 +464,8 @@ def tells(run, name):
         return any(measure == "slowdown_milli" for _, measure in run.times)
     if name == "sizes":
         return sum(bucket["messages"] > 0 for bucket in by_size.of(run)["sizes"]) > 1
+    if name == "cnp":
+        return any(series[column][-1] for groups, column, *_ in cnp_panels(run) for series in groups)
     if name == "pauses":
         return any(s["rx_pause_duration_us"][-1] > 0 or s["tx_pause"][-1] > 0 for s in run.pauses.values())
     return True

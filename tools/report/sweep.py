@@ -119,7 +119,7 @@ def draw_line(axes, groups, column, scale, **style):
         return
     x, mean = [i for i, _ in known], [sizes.mean(v) for _, v in known]
     axes.errorbar(x, mean, yerr=[[m - v.min() for m, (_, v) in zip(mean, known)], [v.max() - m for m, (_, v) in zip(mean, known)]],
-                  **{"marker": "o", "ms": 4, "capsize": 2, "lw": 1.2} | style)
+                  **{"marker": "o", "ms": 4, "capsize": 2, "lw": 1.2, "clip_on": False} | style)  # marks at 0 are whole
 
 
 def curves(axes_of_grid, rows):

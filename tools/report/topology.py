@@ -13,7 +13,6 @@ BOX, GAP = 24, 6  # of a host, and between groups
 ROW_HEIGHT = 120
 SWITCH_WIDTH, SWITCH_HEIGHT = 58, 24
 LEAST_SCALE = 0.75  # on a narrow screen: its text stays readable
-LEGEND_WIDTH = 240  # with its words, of which 13 are before its first colour
 
 
 def on_scale(load, scale):
@@ -72,7 +71,7 @@ def place(graph):
     top = max(graph.stage.values())
     leaves = [name for name in graph.switches if graph.stage[name] == 0]
     in_a_row = any(graph.stage[p["node"]] == graph.stage[q["node"]] for p, q in graph.links)
-    head = 2 * SWITCH_HEIGHT + (50 if in_a_row else 0)  # room for curved links
+    head = SWITCH_HEIGHT + (50 if in_a_row else 0)  # room for curved links
     at, x = {}, GAP
     for name in leaves:
         width = group_width(graph, name) + (40 if in_a_row else 0)
@@ -148,14 +147,14 @@ def switch_boxes(graph, at):
                f'height="{SWITCH_HEIGHT}" rx="4"/><text x="{x:.1f}" y="{y + 4:.1f}">{escape(name)}</text></g>')
 
 
-def legend(width):
+def legend():
+    """Beside the box of the drawing, which may be scrolled."""
     steps = "".join(f'<rect x="{i * 12}" width="12" height="12" {loaded(i / 10)}/>' for i in range(11))
-    return (f'<g class="legend" transform="translate({(width - LEGEND_WIDTH) / 2 + 13:.0f} 4)">{steps}<text x="-6" y="10" style="text-anchor: end">0</text>'
-            '<text x="138" y="10" style="text-anchor: start">100 % of the link</text></g>')
+    return f'<p class="loads">0 <svg width="132" height="12" role="img" aria-label="colours of loads">{steps}</svg> 100 % of the link</p>'
 
 
 def draw(results):
-    """@return the drawing; empty if results.json has no ports."""
+    """@return the drawing and its legend; empty if results.json has no ports."""
     ports = results.get("ports")
     if not ports:
         return ""
@@ -164,6 +163,6 @@ def draw(results):
     deepest = max((-(-len(hosts) // hosts_a_row(graph)) for hosts in graph.hosts.values()), default=0)
     height += 14 + deepest * BOX + GAP
     numbered = sum(map(len, graph.hosts.values())) <= 1024
-    parts = [legend(width), *link_lines(graph, at), *host_boxes(graph, at, numbered), *switch_boxes(graph, at)]
-    return (f'<svg id="topology" role="img" aria-label="topology, coloured by load" viewBox="0 0 {width:.0f} {height:.0f}" '
-            f'style="width: {width * (1.3 if width < 600 else 1):.0f}px; max-width: 100%; min-width: {min(width, max(320, width * LEAST_SCALE)):.0f}px">{"".join(parts)}</svg>')
+    parts = [*link_lines(graph, at), *host_boxes(graph, at, numbered), *switch_boxes(graph, at)]
+    return (f'{legend()}<div class="wide"><svg id="topology" role="img" aria-label="topology, coloured by load" viewBox="0 0 {width:.0f} {height:.0f}" '
+            f'style="width: {width * (1.3 if width < 600 else 1):.0f}px; max-width: 100%; min-width: {min(width, max(320, width * LEAST_SCALE)):.0f}px">{"".join(parts)}</svg></div>')

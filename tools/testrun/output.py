@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 import pathlib
 import re
@@ -112,7 +111,8 @@ def rates_on_ports(timeline: Timeline) -> bytes:
     """SVG of the wire rate of each flow, over 50 ms."""
     from report.plots import COLOURS, MOST_LINES, label_ends, plt
     figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
-    axes.set_title("Rate of each flow", pad=16)
+    n = len(timeline.wire_bytes)
+    axes.set_title("Rate of each flow" if n <= MOST_LINES else f"Rates of the first {MOST_LINES} of {n} flows", pad=16)
     drawn = {name: [(1e3 * t, 8 * (b - a) / (t - s)) for s, t, a, b in zip(timeline.time_s, timeline.time_s[1:], sent, sent[1:]) if t - s > 0.01]
              for name, sent in list(timeline.wire_bytes.items())[:MOST_LINES]}
     unit = html.rate_unit(max((rate for points in drawn.values() for _, rate in points), default=0))
@@ -126,15 +126,9 @@ def rates_on_ports(timeline: Timeline) -> bytes:
     axes.set(xlabel="time (ms)", ylabel=f"wire rate ({unit.name})", ylim=(0, None), xlim=(0, None))
     ends = [(points[-1][1] / unit.bps, name, colour) for (name, points), colour in zip(drawn.items(), COLOURS) if points]
     label_ends(axes, ends)
-    svg = io.BytesIO()
-    figure.savefig(svg, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    svg = output.svg_of(figure)
     plt.close(figure)
-    return svg.getvalue()
-
-
-def breakable(name: str) -> str:
-    """A quantity, which a narrow page breaks after its words alone."""
-    return escape(name).replace("_", "_<wbr>")
+    return svg
 
 
 def found(value: str, word: str) -> str:
@@ -145,7 +139,7 @@ def found(value: str, word: str) -> str:
 def page(verdict: Verdict, plots: dict[str, str]) -> bytes:
     """plots: of the run in the lab"""
     heads = "".join(f"<th>{escape(head)}" for head in ("criterion", "value", "expected", *(PLACES[place] for place in verdict.findings)))
-    body = "".join(f"<tr><td>{escape(name)}<td>{breakable(value)}<td>{escape(expected)}" + "".join(map(found, cells[::2], cells[1::2]))
+    body = "".join(f"<tr><td>{escape(name)}<td>{html.breakable(value)}<td>{escape(expected)}" + "".join(map(found, cells[::2], cells[1::2]))
                    for name, value, expected, *cells in rows(verdict))
     parts = [f'<div class="wide"><table class="words"><thead><tr>{heads}</thead><tbody>{body}</tbody></table></div>']
     if verdict.remarks:

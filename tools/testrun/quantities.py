@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from quench.tables import Column
+from report import html
 
 UNITS: dict[str, dict[str, float]] = {
     "bit/s": {"": 1, "K": 1e3, "M": 1e6, "G": 1e9},
@@ -187,5 +188,5 @@ def show(value: float | None, unit: str) -> str:
     steps = {"bit/s": (("Gb/s", 1e9), ("Mb/s", 1e6), ("kb/s", 1e3), ("b/s", 1.0)), "ns": (("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)),
              "us": (("s", 1e6), ("ms", 1e3), ("us", 1.0)), "bytes": (("MB", 1e6), ("KB", 1e3), ("B", 1.0)), "count": (("", 1.0),)}[unit]
     name, scale = next((step for step in steps if abs(value) >= step[1]), steps[-1])
-    number = f"{value / scale:.4g}" if unit != "count" and scale != 1.0 else f"{value:.10g}"
+    number = html.digits(value / scale) if unit != "count" and scale != 1.0 else html.fixed(value, 0) if value == int(value) else f"{value:.10g}"
     return f"{number} {name}".rstrip()

@@ -121,6 +121,8 @@ def draw(report: Report) -> bytes:
             if bound is not None:
                 axes.axhline(bound / scale, color="0.5", lw=0.8, ls="--")
         axes.set_title(criterion.name, loc="left")
+        if criterion.unit == "count":
+            axes.yaxis.get_major_locator().set_params(integer=True)
         axes.margins(x=0.03)  # marks at the ends and at 0 are whole
         axes.set(ylabel=f"{criterion.quantity.rpartition('_')[0] if name and criterion.quantity.rpartition('_')[2] in ('bps', 'ns', 'us', 'bytes') else criterion.quantity}"
                  f"{f' ({name})' if name else ''}", ylim=(0, None if axes.get_ylim()[1] > 0.1 or criterion.unit != "count" else 1))
@@ -130,10 +132,9 @@ def draw(report: Report) -> bytes:
     if len(report.found) > 1:
         many[0, 0].legend(frameon=False, fontsize=9)
     figure.align_ylabels()
-    svg = io.BytesIO()
-    figure.savefig(svg, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    svg = output.svg_of(figure)
     plt.close(figure)
-    return svg.getvalue()
+    return svg
 
 
 VERDICTS = {"pass": "good", "FAIL": "bad"}
@@ -147,7 +148,7 @@ def page(report: Report, svg: bytes) -> bytes:
     head, *rows = lines(report)
     marked = [[verdict(cell) if cell in VERDICTS else escape(cell) for cell in row] for row in rows]
     parts = [f"<p>The {escape(report.headline())}:</p>", html.table(head, marked, "words"),
-             f"<figure>{output.inside_page('search', svg)}</figure>",
+             f'<figure><div class="wide">{output.inside_page("search", svg)}</div></figure>',
              "<p>Each point is a trial; a cross is one whose criterion does not hold. Dashed: the bounds; dotted: the last pass.</p>"]
     for place, found in report.found.items():
         names = [finding.criterion for finding in found.trials[0].findings]
