@@ -455,35 +455,42 @@ TEST(a_pair_is_both_addresses)
 	solo_destroy(&solo);
 }
 
+/*
+ * As many of our addresses as of the peer's: where a search passes other pairs, some have one
+ * address in common with the pair that is sought.
+ */
 TEST(more_pairs_than_the_table_is_wide_are_found_again)
 {
-	enum { PEERS = 200 };
+	enum { ADDRESSES = 30, PAIRS = ADDRESSES * ADDRESSES };
 
 	solo.params.np.np_cnp_moderation = NP_PER_IP_PAIR;
-	solo.params.max_qps = 2 * PEERS;
+	solo.params.max_qps = 2 * PAIRS;
 	solo_create(&solo, 64);
-	for (uint32_t i = 0; i < 2 * PEERS; i++) {
+	for (uint32_t i = 0; i < 2 * PAIRS; i++) {
 		struct nic_qp_params qp = nic_test_qp(0);
 
 		qp.requester = false;
-		qp.peer_ip.addr[2] = (uint8_t)(i % PEERS % 16);
-		qp.peer_ip.addr[3] = (uint8_t)(2 + i % PEERS / 16);
+		qp.local_ip = solo.params.ip;
+		qp.local_ip.addr[3] = (uint8_t)(50 + i % PAIRS / ADDRESSES);
+		qp.peer_ip.addr[2] = (uint8_t)(i % ADDRESSES * (i % ADDRESSES));
+		qp.peer_ip.addr[3] = (uint8_t)(2 + i % ADDRESSES);
 		qp.peer_qpn = 100 + i;
 		nic_add_qp(solo.nic, &qp, 0);
 	}
-	/* QP i and QP i + PEERS have one peer: the second mark is not answered at once. */
-	for (uint32_t i = 0; i < 2 * PEERS; i++) {
+	/* QP i and QP i + PAIRS have one pair: the second mark is not answered at once. */
+	for (uint32_t i = 0; i < 2 * PAIRS; i++) {
 		struct roce_path path = solo_path(&solo);
 
-		solo.now_ns = i * 100;
+		solo.now_ns = i * 20;
 		path.ecn = ECN_CE;
 		path.dest_qp = PAIR_QPN + i;
-		path.src_ip[2] = (uint8_t)(i % PEERS % 16);
-		path.src_ip[3] = (uint8_t)(2 + i % PEERS / 16);
+		path.src_ip[2] = (uint8_t)(i % ADDRESSES * (i % ADDRESSES));
+		path.src_ip[3] = (uint8_t)(2 + i % ADDRESSES);
+		path.dst_ip[3] = (uint8_t)(50 + i % PAIRS / ADDRESSES);
 		solo_feed_on(&solo, &path,
 			     &(struct roce_fields){.opcode = RC_WRITE_ONLY, .reth_dma_bytes = 8},
 			     8);
-		assert_int_equal(take_cnp(solo.now_ns), i < PEERS ? (int)i : -1);
+		assert_int_equal(take_cnp(solo.now_ns), i < PAIRS ? (int)i : -1);
 	}
 	solo_destroy(&solo);
 }
