@@ -171,6 +171,7 @@ struct prober {
 	uint32_t n_qps;
 	struct prober_qp qps[PROBER_MAX_QPS];
 	struct curve curve; /* of QP 0 */
+	double others_ns;   /* time that data of other QPs has taken on the link */
 	uint64_t n_cnps, n_answers, n_arrivals, n_pauses;
 	struct prober_cnp *cnps;
 	struct prober_answer *answers;

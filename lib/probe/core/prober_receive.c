@@ -198,7 +198,8 @@ on_data(struct prober *p, uint32_t qp, const struct frame_view *eth, const struc
 	/* Packets of one burst have one time. */
 	if (q->n_recent == 0 || now_ns != q->last_ns)
 		q->n_recent++;
-	q->recent[(q->n_recent - 1) % PROBER_RECENT] = (struct curve_point){now_ns, q->bytes};
+	q->recent[(q->n_recent - 1) % PROBER_RECENT] =
+		(struct curve_point){.at_ns = now_ns, .bytes = q->bytes};
 	if (now_ns - q->last_ns > q->gap_ns) {
 		q->gap_ns = now_ns - q->last_ns;
 		q->gap_from_ns = q->last_ns;
@@ -225,7 +226,9 @@ on_data(struct prober *p, uint32_t qp, const struct frame_view *eth, const struc
 		p->middle_bytes = v->payload_bytes;
 	p->arrivals[p->n_arrivals++ % PROBER_LOG] = (struct prober_arrival){now_ns, qp, v->psn};
 	if (qp == 0)
-		curve_add(&p->curve, now_ns, q->bytes);
+		curve_add(&p->curve, now_ns, q->bytes, p->others_ns);
+	else
+		p->others_ns += wire_bytes(m->pkt_len) * 8e9 / (double)p->params.link_speed_bps;
 	respond(p, qp, v, now_ns);
 }
 

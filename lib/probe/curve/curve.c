@@ -192,7 +192,8 @@ curve_reaches_ns(const struct curve *c, double rate_bps, uint64_t from_ns)
 }
 
 double
-curve_lowest_bps(const struct curve *c, uint64_t window_ns, uint64_t from_ns, uint64_t to_ns)
+curve_lowest_bps(const struct curve *c, uint64_t window_ns, uint64_t from_ns, uint64_t to_ns,
+		 double *others)
 {
 	uint32_t a = curve_find(c, from_ns), end = curve_find(c, to_ns + 1), b = a;
 	double lowest = 0;
@@ -206,8 +207,12 @@ curve_lowest_bps(const struct curve *c, uint64_t window_ns, uint64_t from_ns, ui
 		if (b >= end)
 			break;
 		rate = rate_between(c, a, b);
-		if (lowest == 0 || rate < lowest)
-			lowest = rate;
+		if (lowest != 0 && rate >= lowest)
+			continue;
+		lowest = rate;
+		if (others != NULL)
+			*others = (c->points[b].others_ns - c->points[a].others_ns) /
+				  (double)(c->points[b].at_ns - c->points[a].at_ns);
 	}
 	return lowest;
 }

@@ -14,6 +14,7 @@
 
 struct curve_point {
 	uint64_t at_ns, bytes;
+	double others_ns; /* time that frames of other QPs have taken on the link so far */
 };
 
 /* Zero-initialised state has no room and is off. */
@@ -36,7 +37,7 @@ void curve_start(struct curve *c, uint64_t bin_ns);
  * burst have one time, and are one point.
  */
 static inline void
-curve_add(struct curve *c, uint64_t at_ns, uint64_t bytes)
+curve_add(struct curve *c, uint64_t at_ns, uint64_t bytes, double others_ns)
 {
 	struct curve_point *last = c->n > 0 ? &c->points[c->n - 1] : NULL;
 
@@ -44,10 +45,10 @@ curve_add(struct curve *c, uint64_t at_ns, uint64_t bytes)
 		return;
 	if (last != NULL && at_ns < last->at_ns + c->bin_ns + 1) {
 		if (at_ns == last->at_ns)
-			last->bytes = bytes;
+			*last = (struct curve_point){at_ns, bytes, others_ns};
 		return;
 	}
-	c->points[c->n++] = (struct curve_point){at_ns, bytes};
+	c->points[c->n++] = (struct curve_point){at_ns, bytes, others_ns};
 }
 
 /** Does it take no more points? Then the last one may be long ago. */
@@ -97,9 +98,10 @@ uint64_t curve_reaches_ns(const struct curve *c, double rate_bps, uint64_t from_
 /**
  * Lowest rate between points in [from_ns, to_ns] that are window_ns and two distances apart or
  * more; 0: too few points.
+ * @param others  NULL, or receives the share of that time which frames of other QPs took.
  */
-double curve_lowest_bps(const struct curve *c, uint64_t window_ns, uint64_t from_ns,
-			uint64_t to_ns);
+double curve_lowest_bps(const struct curve *c, uint64_t window_ns, uint64_t from_ns, uint64_t to_ns,
+			double *others);
 
 /* A change of the rate: its time, and the rates of the plateaus before and after it. */
 struct curve_step {

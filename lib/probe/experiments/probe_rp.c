@@ -104,7 +104,7 @@ is_unsteady(const struct prober *p, uint64_t from_ns, uint64_t to_ns)
 
 	if (window_ns < STEADY_NS)
 		window_ns = STEADY_NS;
-	return curve_lowest_bps(&p->curve, window_ns, from_ns, to_ns) < STEADY * p->line_bps;
+	return curve_lowest_bps(&p->curve, window_ns, from_ns, to_ns, NULL) < STEADY * p->line_bps;
 }
 
 bool
@@ -848,16 +848,25 @@ lowest_ns(const struct prober *p)
 /* A rate that lasts is the lowest one over twice the time, too, within this share. */
 #define LASTS 0.02
 
+/* Held QPs that send for a moment may take more of the link than this share. */
+#define OTHERS_TOOK 0.01
+
 /* The lowest rate since from_ns. It is seen only if it lasts for some packets. */
 static void
 say_lowest(struct prober *p, enum findings_line line, double bps, double before_bps,
 	   uint64_t from_ns, uint64_t now_ns)
 {
 	double gap_ns = mean_frame_bytes(p) * 8e9 / bps;
-	double longer_bps = curve_lowest_bps(&p->curve, 2 * lowest_ns(p), from_ns, now_ns);
+	double others = 0, longer_bps;
 
-	if (gap_ns > LOWEST_GAP_NS || lowest_ns(p) > MOST_LOWEST_NS ||
-	    p->first_ns < LOWEST_LASTS_NS || longer_bps > (1 + LASTS) * bps)
+	(void)curve_lowest_bps(&p->curve, lowest_ns(p), from_ns, now_ns, &others);
+	longer_bps = curve_lowest_bps(&p->curve, 2 * lowest_ns(p), from_ns, now_ns, NULL);
+	if (others > OTHERS_TOOK)
+		findings_say(&p->findings, line, VERDICT_NOT_MEASURED,
+			     "at least %.4f Gb/s: other QPs took %.0f %% of the link", bps / GBIT,
+			     others * 100);
+	else if (gap_ns > LOWEST_GAP_NS || lowest_ns(p) > MOST_LOWEST_NS ||
+		 p->first_ns < LOWEST_LASTS_NS || longer_bps > (1 + LASTS) * bps)
 		findings_say(&p->findings, line, VERDICT_NOT_MEASURED,
 			     "at most %.4f Gb/s, %.2f %% of the rate before: too short for a rate",
 			     bps / GBIT, bps * 100 / before_bps);
@@ -946,7 +955,7 @@ take_first(struct prober *p, const struct recovery_first *first, uint64_t cut_ns
 static bool
 say_first(struct prober *p, uint64_t now_ns)
 {
-	double lowest = curve_lowest_bps(&p->curve, lowest_ns(p), p->t_ns, now_ns);
+	double lowest = curve_lowest_bps(&p->curve, lowest_ns(p), p->t_ns, now_ns, NULL);
 	uint64_t cut_ns = p->t_ns + (uint64_t)p->rtt_ns;
 	struct recovery_first first;
 
@@ -1130,7 +1139,7 @@ probe_rp_many(struct prober *p, uint64_t now_ns)
 		PROBER_SLEEP(p, (uint64_t)p->cut_delay_ns);
 		p->mark = p->qps[0].packets;
 		PROBER_WAIT(p, p->qps[0].packets > p->mark + 4, now_ns + p->params.answer_ns / 4);
-		p->b = curve_lowest_bps(&p->curve, lowest_ns(p), p->t_ns, now_ns);
+		p->b = curve_lowest_bps(&p->curve, lowest_ns(p), p->t_ns, now_ns, NULL);
 		if (p->a > 0 && p->b > 0)
 			say_lowest(p, bursts[p->j].line, p->b, p->a, p->t_ns, now_ns);
 		else
