@@ -257,7 +257,7 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 	if (!whole) {
 		if (ctx.progress.enabled)
 			fputc('\n', stderr);
-		if (!is_first())
+		if (!is_first() && error == 0)
 			; /* rank 0 says it */
 		else if (stop_asked || (ranks != NULL && error == 0))
 			say_error("stopped by a signal: no results are written");
@@ -265,6 +265,8 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 			say_error(
 				"the system has no threads left: expected room for %u, or --threads 1",
 				threads_of(o, run->scenario));
+		else if (!is_first())
+			say_error("rank %u: %s", ranks->self, strerror(error));
 		else
 			say_error("no memory");
 		probe_destroy(probe);

@@ -141,7 +141,7 @@ abroad_exchange(struct fabric *f, uint64_t next_ns[MAX_SIDES])
 	for (uint32_t q = 0; q < a->ranks->n; q++)
 		if (q != a->ranks->self)
 			pack(f, q, head);
-	if (a->ranks->exchange(a->ranks, a->out, a->in) < 0)
+	if (ranks_exchange(a->ranks, a->out, a->in) < 0)
 		a->failed = true;
 	for (uint32_t q = 0; !a->failed && q < a->ranks->n; q++)
 		if (q != a->ranks->self && !unpack(f, q, next_ns))

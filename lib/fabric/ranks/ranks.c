@@ -93,9 +93,17 @@ ranks_begin(struct ranks *ranks)
 }
 
 int
+ranks_exchange(struct ranks *ranks, const struct rank_bytes *out, struct rank_bytes *in)
+{
+	if (ranks->error == 0)
+		ranks->error = ranks->exchange(ranks, out, in);
+	return ranks->error;
+}
+
+int
 ranks_to_first(struct ranks *ranks)
 {
-	return ranks->exchange(ranks, ranks->out, ranks->in);
+	return ranks_exchange(ranks, ranks->out, ranks->in);
 }
 
 int
@@ -112,8 +120,10 @@ ranks_to_all(struct ranks *ranks, const void *from, size_t n)
 		no_memory |= ranks->out[q].no_memory;
 	}
 	/* The others wait for this exchange, and find too few bytes. */
-	rc = ranks->exchange(ranks, ranks->out, ranks->in);
-	return no_memory ? -ENOMEM : rc;
+	rc = ranks_exchange(ranks, ranks->out, ranks->in);
+	if (no_memory)
+		ranks->error = rc = -ENOMEM;
+	return rc;
 }
 
 /* The value of each rank, in values[]. @return as exchange(). */
@@ -130,6 +140,8 @@ values_of_all(struct ranks *ranks, uint64_t value, uint64_t values[RANKS_MOST])
 			rank_reader_copy(&r, &values[q], sizeof(values[q]));
 		rc = r.bad ? -EIO : 0;
 	}
+	if (rc < 0)
+		ranks->error = rc;
 	return rc;
 }
 

@@ -39,6 +39,7 @@ struct ranks {
 	int (*exchange)(struct ranks *ranks, const struct rank_bytes *out, struct rank_bytes *in);
 	struct ranks_counts counts;
 	struct rank_bytes out[RANKS_MOST], in[RANKS_MOST]; /* of the functions below */
+	int error; /* of the exchange that failed: there is none after it; 0: none has */
 };
 
 /** Free the buffers. */
@@ -61,6 +62,12 @@ const void *rank_reader_take(struct rank_reader *r, size_t n);
 /** Copy the next n bytes; zeros if there are fewer. */
 void rank_reader_copy(struct rank_reader *r, void *to, size_t n);
 
+/**
+ * The exchange of the struct. After one that failed, ranks would take bytes of one exchange for
+ * those of another, so all further ones fail at once.
+ */
+int ranks_exchange(struct ranks *ranks, const struct rank_bytes *out, struct rank_bytes *in);
+
 /** Empty out[] before an exchange of another kind. */
 void ranks_begin(struct ranks *ranks);
 /** Pass out[0] of all other ranks to rank 0, in in[]. @return as exchange(). */
@@ -68,7 +75,7 @@ int ranks_to_first(struct ranks *ranks);
 /** Pass these bytes to all other ranks, whose own are in in[]. @return as exchange(). */
 int ranks_to_all(struct ranks *ranks, const void *from, size_t n);
 
-/** The least of a value of all ranks; 0 if they cannot exchange any more. */
+/** The least of a value of all ranks; 0 if they cannot exchange any more, as error says. */
 uint64_t ranks_min(struct ranks *ranks, uint64_t value);
 /** Their sum; UINT64_MAX if they cannot exchange any more. */
 uint64_t ranks_sum(struct ranks *ranks, uint64_t value);

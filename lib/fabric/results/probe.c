@@ -275,10 +275,13 @@ take_flow_samples(struct probe *p, uint64_t now_ns)
 static bool
 agree(const struct probe *p, bool go_on)
 {
-	if (net_ranks(p->net) != NULL)
-		go_on = ranks_min(net_ranks(p->net), go_on) > 0;
+	struct ranks *ranks = net_ranks(p->net);
+
+	if (ranks != NULL)
+		go_on = ranks_min(ranks, go_on) > 0;
+	/* A failure is not a stop that all ranks know of. */
 	if (!go_on)
-		errno = 0;
+		errno = ranks != NULL ? -ranks->error : 0;
 	return go_on;
 }
 
