@@ -126,6 +126,8 @@ check_neighbor_entries(const struct scenario *s, struct scenario_fault *fault)
 	uint64_t n = sw_tables_neighbors(&s->sw.tables), hosts = 0;
 	char expected[96];
 
+	if (n == NEIGH_NONE)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < s->topology->n_hosts; i++)
 		hosts += s->hosts[i].routed;
 	if (hosts == 0 || n + hosts <= s->sw.router.neighbor_entries)

@@ -13,8 +13,6 @@
 #include "fabric/scenario/scenario_parts.h"
 #include "nic/qp/payload.h"
 
-/* Most routes of a switch, after merging. */
-#define MAX_ROUTES 4096u
 /*
  * Stream of random numbers for the key of a switch's tables, separate from its other random
  * numbers.
@@ -225,17 +223,19 @@ add_route(const struct build *b, const struct routes_block *block)
 static int
 add_routes(const struct build *b)
 {
-	struct routes_block blocks[MAX_ROUTES];
-	int32_t n = routes_merged(b->s->routes, b->sw, blocks, MAX_ROUTES);
-	int rc = 0;
+	/* A block has one subnet at least. */
+	uint32_t most = routes_n_subnets(b->s->routes);
+	struct routes_block *blocks = malloc((size_t)most * sizeof(blocks[0]));
+	int32_t n = blocks == NULL ? -ENOMEM : routes_merged(b->s->routes, b->sw, blocks, most);
+	int rc = n < 0 ? n : 0;
 
-	if (n <= 0)
-		return n;
-	b->out->tables.routes = calloc((size_t)n, sizeof(struct sw_static_route));
-	if (b->out->tables.routes == NULL)
-		return -ENOMEM;
+	if (n > 0)
+		b->out->tables.routes = calloc((size_t)n, sizeof(struct sw_static_route));
+	if (n > 0 && b->out->tables.routes == NULL)
+		rc = -ENOMEM;
 	for (int32_t i = 0; rc == 0 && i < n; i++)
 		rc = add_route(b, &blocks[i]);
+	free(blocks);
 	return rc;
 }
 

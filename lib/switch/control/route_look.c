@@ -67,8 +67,8 @@ find_station(struct sw *sw, const struct sw_target *t, struct sw_route_look *loo
 static void
 choose(const struct sw_router *r, const struct sw_target *t, struct sw_route_look *look)
 {
-	struct sw_hop_set live = {0};
-	uint32_t ports, n_live = 0;
+	struct sw_hop_set live;
+	uint32_t ports;
 	uint8_t wire_ports[4], addrs[32];
 	struct ecmp_flow flow = {
 		.addrs = addrs, .ip_version = look->destination.version, .proto = look->protocol};
@@ -88,13 +88,8 @@ choose(const struct sw_router *r, const struct sw_target *t, struct sw_route_loo
 	look->own = look->chosen = ecmp_pick(look->hash, t->n_hops);
 	if (!sw_hop_words_have(t->dead, look->own))
 		return;
-	for (uint32_t i = 0; i < t->n_hops; i++) {
-		if (sw_hop_words_have(t->dead, i))
-			continue;
-		sw_hop_set_add(&live, i);
-		n_live++;
-	}
-	if (n_live > 0)
+	live = sw_hop_set_others(t->dead, t->n_hops);
+	if (sw_hop_set_count(&live) > 0)
 		look->chosen = sw_route_stand_in(look->hash, &live);
 }
 

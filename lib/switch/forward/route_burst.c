@@ -158,15 +158,14 @@ sw_route_check_next_hops(struct sw_forward *f, uint64_t now_ns)
 /*
  * Choose one of several next hops: the hop that the flow's hash selects if that hop is alive, else
  * another one that is alive. So when a hop dies, only its flows move, and they return when the hop
- * is alive again.
+ * is alive again. Of the others only the chosen one is looked at: sw_route_check_next_hops() has
+ * looked at all.
  */
 static uint32_t
 one_of_hops(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
 {
 	uint32_t hash = sw_route_hash(f->router, &a->view, rte_pktmbuf_mtod(a->m, uint8_t *));
 	uint32_t own = ecmp_pick(hash, t->n_hops);
-	struct sw_hop_set live = {0};
-	bool any = false;
 
 	/* The next check looks at all targets, even if the hop is again as it was by then. */
 	if (likely(is_live(f, t->hops[own], a->now_ns))) {
@@ -174,17 +173,19 @@ one_of_hops(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
 			f->router->hops_moved |= sw_target_set_dead(t, own, false);
 		return t->hops[own];
 	}
-	f->router->hops_moved |= sw_target_set_dead(t, own, true);
-	for (uint32_t i = 0; i < t->n_hops; i++) {
-		if (i == own || !is_live(f, t->hops[i], a->now_ns))
-			continue;
-		sw_hop_set_add(&live, i);
-		any = true;
+	for (uint32_t hop = own;;) {
+		struct sw_hop_set live;
+
+		f->router->hops_moved |= sw_target_set_dead(t, hop, true);
+		live = sw_hop_set_others(t->dead, t->n_hops);
+		if (sw_hop_set_count(&live) == 0)
+			return t->hops[own];
+		hop = sw_route_stand_in(hash, &live);
+		if (likely(is_live(f, t->hops[hop], a->now_ns))) {
+			counter_inc(&f->router->stats.ecmp_moved_packets);
+			return t->hops[hop];
+		}
 	}
-	if (!any)
-		return t->hops[own];
-	counter_inc(&f->router->stats.ecmp_moved_packets);
-	return t->hops[sw_route_stand_in(hash, &live)];
 }
 
 /* The next hop of a frame, or NEIGH_NONE. */

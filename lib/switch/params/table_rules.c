@@ -178,6 +178,8 @@ check_capacity(const struct sw_params *params, char *why, unsigned int why_size)
 	if (most <= params->router.neighbor_entries)
 		return 0;
 	n = sw_tables_neighbors(t);
+	if (n == NEIGH_NONE)
+		return params_refuse(why, why_size, "route : : expected fewer: out of memory");
 	if (n <= params->router.neighbor_entries)
 		return 0;
 	return params_refuse(

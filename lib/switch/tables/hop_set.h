@@ -27,10 +27,15 @@ sw_hop_words_have(const uint64_t *words, uint32_t hop)
 	return words[hop / 64] >> hop % 64 & 1;
 }
 
-static inline void
-sw_hop_set_add(struct sw_hop_set *s, uint32_t hop)
+/** Of n next hops, those that are not in words[]. */
+static inline struct sw_hop_set
+sw_hop_set_others(const uint64_t *words, uint32_t n)
 {
-	s->word[hop / 64] |= 1ull << hop % 64;
+	struct sw_hop_set others = {0};
+
+	for (uint32_t i = 0; i < n; i += 64)
+		others.word[i / 64] = ~words[i / 64] & ~0ull >> (n - i < 64 ? 64 - (n - i) : 0);
+	return others;
 }
 
 static inline uint32_t
