@@ -45,7 +45,7 @@
  * 16 are enough for a small fabric without routes of its file. EAL clears its table of pages, of
  * which fewer are faster.
  */
-#define EAL_MEGABYTES_SMALL 64u
+#define EAL_MEGABYTES_SMALL 32u
 #define SMALL_HOSTS 64u
 #define SMALL_SWITCHES 8u
 

@@ -104,7 +104,7 @@ pkt_pool_create(const struct pkt_pool_params *params)
 	};
 	/* DPDK requires a pool of at least 1.5 caches. In a shared pool the caches of several
 	 * lcores must leave frames for the others. */
-	uint32_t cache = params->n_mbufs / (params->threads ? 8 : 2);
+	uint32_t cache = params->rare ? 0 : params->n_mbufs / (params->threads ? 8 : 2);
 	bool grows = params->grows && !rte_eal_has_hugepages();
 	const char *ops = params->threads ? rte_mbuf_best_mempool_ops() : "ring_sp_sc";
 	struct rte_mempool *pool;

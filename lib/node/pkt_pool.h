@@ -23,6 +23,7 @@ struct pkt_pool_params {
 	int socket;             /* NUMA node, or SOCKET_ID_ANY */
 	bool threads;           /* used by more than one lcore */
 	bool grows;             /* mbufs are made when first needed (no hugepages) */
+	bool rare;              /* lcores have no caches, which take a megabyte: for few frames */
 	/* Called for each new mbuf after rte_pktmbuf_init(), with arg NULL; NULL: nothing to do. */
 	void (*init)(struct rte_mempool *pool, void *arg, void *mbuf, unsigned int i);
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The streams of raw frames: what was sent, and what has arrived. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "runtime/report/report.h"
 #include "quench-lab/output/output.h"
@@ -26,8 +27,9 @@ each_stream(const struct lab_run *run, void (*visit)(void *arg, const struct str
 {
 	const struct scenario *s = run->scenario;
 	uint32_t index = 0;
-	uint32_t of_host[TOPOLOGY_MAX_HOSTS + 1] = {0};
+	uint32_t of_host[TOPOLOGY_MAX_HOSTS + 1];
 
+	memset(of_host, 0, (s->topology->n_hosts + 1u) * sizeof(of_host[0]));
 	for (uint32_t i = 0; i < s->n_streams; i++)
 		for (uint32_t k = 0; k < s->streams[i].n_from; k++, index++) {
 			uint32_t src = s->streams[i].from[k];

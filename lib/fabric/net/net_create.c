@@ -45,10 +45,11 @@ pool_params(const struct net *net, const char *name, uint64_t n, uint16_t larges
 }
 
 static struct rte_mempool *
-plain_pool(const struct net *net, const char *name, uint64_t n, uint16_t largest_frame)
+plain_pool(const struct net *net, const char *name, uint64_t n, uint16_t largest_frame, bool rare)
 {
 	struct pkt_pool_params params = pool_params(net, name, n, largest_frame);
 
+	params.rare = rare;
 	return pkt_pool_create(&params);
 }
 
@@ -70,9 +71,9 @@ create_pools(struct net *net, char *why, unsigned int why_size)
 			frame = (uint16_t)RTE_MAX(frame, s->events[i].send.frames[k].n_bytes);
 	}
 	net->data = nic_data_pool_create(&data, mtu);
-	net->control = plain_pool(net, "lab_control", n, 128);
-	net->frames = plain_pool(net, "lab_frames", CLONE_MBUFS + (sends ? n : 0), frame);
-	net->clones = plain_pool(net, "lab_clones", CLONE_MBUFS, 0);
+	net->control = plain_pool(net, "lab_control", n, 128, false);
+	net->frames = plain_pool(net, "lab_frames", CLONE_MBUFS + (sends ? n : 0), frame, !sends);
+	net->clones = plain_pool(net, "lab_clones", CLONE_MBUFS, 0, true);
 	net->payloads = nic_payloads_create();
 	if (!net->data || !net->control || !net->frames || !net->clones || !net->payloads)
 		return net_fail(why, why_size, "no memory for %" PRIu64 " packets", 2 * n);

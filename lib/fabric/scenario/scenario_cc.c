@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which congestion control a pair of hosts has: that of its flow, of its sender, or of [nic]. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/numbers/array.h"
 #include "fabric/scenario/scenario_parts.h"
@@ -19,9 +20,10 @@ const unsigned int host_section_fields_n = ARRAY_LEN(host_section_fields);
 int
 scenario_give_hosts(struct scenario *s, struct scenario_fault *fault)
 {
-	uint32_t hosts[TOPOLOGY_MAX_HOSTS], of[TOPOLOGY_MAX_HOSTS + 1] = {0};
+	uint32_t hosts[TOPOLOGY_MAX_HOSTS], of[TOPOLOGY_MAX_HOSTS + 1];
 	char expected[FLOW_NAME_CHARS + 64];
 
+	memset(of, 0, (s->topology->n_hosts + 1u) * sizeof(of[0]));
 	for (uint32_t i = 0; i < s->n_host_sections; i++) {
 		const struct host_section *h = &s->host_sections[i];
 		int32_t n = host_list_parse(s->topology, h->hosts, hosts);

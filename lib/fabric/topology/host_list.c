@@ -132,13 +132,12 @@ parse_items(const struct topology *t, const char *list, bool *chosen)
 int32_t
 host_list_parse(const struct topology *t, const char *list, uint32_t *out)
 {
-	bool chosen[TOPOLOGY_MAX_HOSTS + 1] = {0};
+	bool chosen[TOPOLOGY_MAX_HOSTS + 1], all = strcmp(list, "all") == 0;
 	int32_t n = 0;
 	int rc = 0;
 
-	if (strcmp(list, "all") == 0)
-		memset(chosen, true, sizeof(chosen));
-	else
+	memset(chosen, all, (t->n_hosts + 1u) * sizeof(chosen[0]));
+	if (!all)
 		rc = parse_items(t, list, chosen);
 	for (uint32_t h = 1; rc == 0 && h <= t->n_hosts; h++)
 		if (chosen[h])
