@@ -180,6 +180,20 @@ cc_rest(struct cc *cc, const struct cc_node *node, uint64_t until_ns)
 		node->ops->rest(cc, until_ns);
 }
 
+bool
+cc_may_pass(const struct cc *cc, const struct cc_node *node)
+{
+	/* CC_NONE has no tables, and nothing to do. */
+	return (node->ops->fields == NULL || node->ops->pass != NULL) &&
+	       cc->head.next_event_ns == NEVER_NS;
+}
+
+uint32_t
+cc_pass(struct cc *cc, const struct cc_node *node, uint64_t ns, uint64_t now_ns)
+{
+	return node->ops->pass != NULL ? node->ops->pass(cc, node, ns, now_ns) : 0;
+}
+
 uint32_t
 cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint64_t now_ns)
 {

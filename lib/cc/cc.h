@@ -126,6 +126,16 @@ uint32_t cc_catch_up(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
  */
 void cc_rest(struct cc *cc, const struct cc_node *node, uint64_t until_ns);
 
+/**
+ * May time be left out while this QP sends? Its rate then stays as it is until a CNP comes.
+ */
+bool cc_may_pass(const struct cc *cc, const struct cc_node *node);
+/**
+ * Time is left out: ns pass, without CNPs and without a count of bytes, and the clock stays at
+ * now_ns. Run the timers' events of this time.
+ */
+uint32_t cc_pass(struct cc *cc, const struct cc_node *node, uint64_t ns, uint64_t now_ns);
+
 /** At least one packet is newly acknowledged. Needs to be called only if node->hears_acks. */
 uint32_t cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack,
 		   uint64_t now_ns);

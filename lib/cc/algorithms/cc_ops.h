@@ -200,6 +200,8 @@ struct cc_ops {
 	uint32_t (*params)(struct cc *cc, const struct cc_node *node);
 	/* cc_rest(); NULL: no event of the timer may wait */
 	void (*rest)(struct cc *cc, uint64_t until_ns);
+	/* cc_pass(); NULL: no time may be left out */
+	uint32_t (*pass)(struct cc *cc, const struct cc_node *node, uint64_t ns, uint64_t now_ns);
 	void (*read)(const struct cc *cc, const struct cc_node *node, struct cc_view *out,
 		     uint64_t now_ns);
 };

@@ -42,6 +42,12 @@ rest(struct cc *cc, uint64_t until_ns)
 	rp_rest(&cc->rp, until_ns);
 }
 
+static uint32_t
+pass(struct cc *cc, const struct cc_node *node, uint64_t ns, uint64_t now_ns)
+{
+	return rp_pass(&cc->rp, node->params, node->rp_stats, ns, now_ns);
+}
+
 static void
 read(const struct cc *cc, const struct cc_node *node, struct cc_view *out, uint64_t now_ns)
 {
@@ -57,5 +63,5 @@ const struct cc_ops cc_dcqcn = {
 	.start = start,      .sent = on_sent,
 	.timer = on_timer,   .cnp = on_cnp,
 	.params = on_params, .rest = rest,
-	.read = read,
+	.pass = pass,        .read = read,
 };

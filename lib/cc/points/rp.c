@@ -510,6 +510,35 @@ rp_rest(struct rp *rp, uint64_t until_ns)
 		rp->next_event_ns = min_u64(rp->next_event_ns, rp->next_monitor_ns);
 }
 
+/* A timer that expires after now_ns + ns. */
+static uint64_t
+earlier(uint64_t at_ns, uint64_t ns)
+{
+	return at_ns == NEVER_NS ? NEVER_NS : at_ns - ns;
+}
+
+uint32_t
+rp_pass(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t ns,
+	uint64_t now_ns)
+{
+	uint64_t until_ns = now_ns + ns,
+		 monitor_ns = params->rp_rate_reduce_monitor_period_us * NS_PER_US;
+	uint32_t did = 0;
+
+	if (until_ns >= min_u64(rp->next_event_ns, rp->next_increase_ns))
+		did = rp_on_timer(rp, params, stats, until_ns);
+	run_alpha(rp, params, until_ns);
+	/* Monitor slots without a CNP have ended. */
+	if (rp->next_monitor_ns <= until_ns)
+		rp->next_monitor_ns +=
+			((until_ns - rp->next_monitor_ns) / monitor_ns + 1) * monitor_ns;
+	rp->next_event_ns = earlier(rp->next_event_ns, ns);
+	rp->next_alpha_ns = earlier(rp->next_alpha_ns, ns);
+	rp->next_monitor_ns = earlier(rp->next_monitor_ns, ns);
+	rp->next_increase_ns = earlier(rp->next_increase_ns, ns);
+	return did;
+}
+
 void
 rp_init(struct rp *rp, const struct rp_params *params, uint64_t start_rate_bps, uint64_t now_ns)
 {

@@ -165,6 +165,13 @@ uint32_t rp_on_sent(struct rp *rp, const struct rp_params *params, struct rp_sta
  */
 void rp_rest(struct rp *rp, uint64_t until_ns);
 
+/**
+ * ns pass without bytes and CNPs, and the clock stays at now_ns: run the events of this time, and
+ * let the timers expire earlier by it.
+ */
+uint32_t rp_pass(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t ns,
+		 uint64_t now_ns);
+
 /** Is the QP limited, or free to send at the maximum rate? */
 bool rp_limited(const struct rp *rp);
 

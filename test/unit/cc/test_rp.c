@@ -169,6 +169,49 @@ TEST(increases_that_waited_end_as_in_the_event_by_event_reference)
 	}
 }
 
+/* Two reaction points get the same CNPs; for one of them, some of the time is left out. */
+static void
+one_run_with_time_left_out(enum rp_profile profile, uint64_t seed)
+{
+	struct rp_params params = params_of(profile, 40 * GBPS);
+	uint64_t now_ns = 0, left_out_ns = 0;
+	struct point waits, passes;
+	struct prng rnd;
+
+	prng_seed(&rnd, seed, 0);
+	point_start(&waits, &params, 40 * GBPS, 0);
+	point_start(&passes, &params, 40 * GBPS, 0);
+	for (int step = 0; step < 60; step++) {
+		uint64_t ns = 1 + prng_below(&rnd, 1ull << (1 + prng_below(&rnd, 24)));
+
+		now_ns += ns;
+		if (prng_below(&rnd, 2) == 0) {
+			cc_pass(&passes.cc, &passes.node, ns, now_ns - ns - left_out_ns);
+			left_out_ns += ns;
+		}
+		if (prng_below(&rnd, 3) == 0) {
+			point_cnp(&waits, now_ns);
+			point_cnp(&passes, now_ns - left_out_ns);
+		}
+		point_look(&waits, now_ns);
+		point_look(&passes, now_ns - left_out_ns);
+		if (waits.cc.head.rate_bps != passes.cc.head.rate_bps ||
+		    waits.cc.rp.target_rate_bps != passes.cc.rp.target_rate_bps ||
+		    rp_alpha_q32(&waits.cc.rp, &params, now_ns) !=
+			    rp_alpha_q32(&passes.cc.rp, &params, now_ns - left_out_ns))
+			fail_msg("differs, profile %d seed %llu step %d", profile,
+				 (unsigned long long)seed, step);
+	}
+}
+
+TEST(time_that_is_left_out_passes)
+{
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		one_run_with_time_left_out(RP_PROFILE_PAPER, seed);
+		one_run_with_time_left_out(RP_PROFILE_MLX, seed);
+	}
+}
+
 TEST(increases_wait_and_cuts_do_not)
 {
 	struct rp_params params = params_of(RP_PROFILE_MLX, 40 * GBPS);
