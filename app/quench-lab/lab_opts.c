@@ -46,6 +46,8 @@ static const char usage_text[] =
 	"                    fluid_queues.csv\n"
 	"  --threads N       default: one thread for each core that the process may use, or fewer if\n"
 	"                    the fabric is too small to gain. The results do not depend on N\n"
+	"  --fast-forward    leave out the periods of a steady fabric, and report the error: faster, and\n"
+	"                    without effect on most scenarios with congestion\n"
 	"  --goal JOB        print the operations of a [job JOB] in GOAL, do not run\n"
 	"  --check-config    check the scenario, print the resulting configuration, do not run\n"
 	"  --quiet           print no table on standard output\n"
@@ -79,6 +81,21 @@ what_of(const char *text)
 	return strncmp(text, "job ", 4) == 0 ? LAB_EXPLAINS_JOB : LAB_EXPLAINS_FLOW;
 }
 
+/* An option that --fast-forward excludes; NULL: there is none. */
+static const char *
+not_forward(const struct lab_opts *o)
+{
+	if (o->fluid)
+		return "--fluid, which has no packets";
+	if (o->threads > 1)
+		return "--threads: it runs on one thread";
+	if (o->override.n_traces > 0)
+		return "--trace: it leaves packets out";
+	if (o->explains == LAB_EXPLAINS_FLOW || o->explains == LAB_EXPLAINS_JOB)
+		return "--explain of a flow or a job: it leaves packets out";
+	return o->alone ? "--alone" : NULL;
+}
+
 /* Are the options compatible? */
 static bool
 fits(const struct lab_opts *o)
@@ -95,6 +112,8 @@ fits(const struct lab_opts *o)
 		say_error("--explain %s: needs packets, not --fluid", o->explain);
 	else if (o->explain != NULL && o->json != NULL && strcmp(o->json, "-") == 0)
 		say_error("--explain %s: needs standard output, which --json - has", o->explain);
+	else if (o->fast_forward && not_forward(o) != NULL)
+		say_error("--fast-forward: not with %s", not_forward(o));
 	else if (o->explain_all && o->explain == NULL)
 		say_error("--all: needs --explain FLOW");
 	else
@@ -120,6 +139,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 		FLUID,
 		THREADS,
 		ALONE,
+		FAST_FORWARD,
 		QUIET,
 		NO_PROGRESS,
 		HELP,
@@ -142,6 +162,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 		{"fluid", no_argument, NULL, FLUID},
 		{"threads", required_argument, NULL, THREADS},
 		{"alone", no_argument, NULL, ALONE},
+		{"fast-forward", no_argument, NULL, FAST_FORWARD},
 		{"quiet", no_argument, NULL, QUIET},
 		{"no-progress", no_argument, NULL, NO_PROGRESS},
 		{"help", no_argument, NULL, HELP},
@@ -221,6 +242,9 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 			break;
 		case ALONE:
 			o->alone = true;
+			break;
+		case FAST_FORWARD:
+			o->fast_forward = true;
 			break;
 		case QUIET:
 			o->quiet = true;

@@ -32,6 +32,7 @@ struct lab_opts {
 	uint32_t threads; /* 0: as many as make the run faster */
 	bool check_config, fluid, quiet, no_progress;
 	bool alone; /* each job runs alone, too */
+	bool fast_forward;
 };
 
 /** @return -1: run; else the exit code, after help or an error line. */

@@ -201,6 +201,8 @@ write_json(const struct lab_opts *o, json_t *json, const char *part)
 static uint32_t
 threads_of(const struct lab_opts *o, const struct scenario *s)
 {
+	if (o->fast_forward)
+		return 1;
 	/* Ranks are started one for each core, or with a number of threads. */
 	if (ranks != NULL && o->threads == 0)
 		return 1;
@@ -245,6 +247,11 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 	ranks_ended = false;
 	if (probe == NULL) {
 		say_error("no memory");
+		return APP_FAILED;
+	}
+	if (o->fast_forward && probe_fast_forward(probe) < 0) {
+		say_error("no memory");
+		probe_destroy(probe);
 		return APP_FAILED;
 	}
 	if (csv != NULL && csv->messages != NULL)
@@ -742,6 +749,15 @@ main(int argc, char **argv)
 		scenario_print_headroom(stdout, &s);
 		scenario_print_addresses(stdout, &s);
 		rc = APP_DONE;
+	} else if (o.fast_forward && (ranks != NULL || s.n_records > 0)) {
+		if (ranks != NULL && is_first())
+			say_error("--fast-forward: not with several ranks; expected one process");
+		else if (is_first())
+			say_error("%s: [record %s]: not with --fast-forward, which leaves frames "
+				  "out",
+				  o.scenario, s.records[0].name);
+		rc = APP_BAD_USAGE;
+		ranks_ended = true;
 	} else {
 		if (is_first())
 			warn_unrecorded(&o, &s);

@@ -123,7 +123,7 @@ def lab(work):
     (work / "own.ini").write_text(LAB)
     results = {}
     for path, options in [(ROOT / "config" / name, options) for name, options in LAB_RUNS] + [
-            (work / "own.ini", ("--out", work / "own")), (work / "own.ini", ("--explain", "job j", "--all"))]:
+            (work / "own.ini", ("--out", work / "own")), (work / "own.ini", ("--explain", "job j", "--all")), (work / "own.ini", ("--fast-forward",))]:
         out = work / f"{len(results)}.json"
         done = run(path_of("lab"), "--quiet", *options, "--json", out, path)
         what = f"quench-lab {path.name} {' '.join(map(str, options[:1]))}"

@@ -155,7 +155,7 @@ static bool
 put_all(FILE *out, const struct net *net, struct totals totals[3])
 {
 	const struct topology *t = net_scenario(net)->topology;
-	uint64_t end_ns = net_scenario(net)->fabric.duration_ns;
+	uint64_t end_ns = net_clock_ns(net, net_scenario(net)->fabric.duration_ns);
 	struct writer w = {0};
 
 	for (uint32_t i = 0; i < t->n_switches; i++) {

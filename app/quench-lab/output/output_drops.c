@@ -116,8 +116,8 @@ add_blind_marking(json_t *list, const struct lab_run *run, uint32_t sw, uint16_t
 	if (marking == NULL || marking->ops != mark_schemes[MARK_PHANTOM])
 		return;
 	for (uint8_t prio = 0; prio < TM_CLASSES; prio++)
-		paused_ns =
-			max_u64(paused_ns, pfc_rx_duration_ns(sw_pfc_rx(node, port), prio, end_ns));
+		paused_ns = max_u64(paused_ns, pfc_rx_duration_ns(sw_pfc_rx(node, port), prio,
+								  net_clock_ns(run->net, end_ns)));
 	if ((double)paused_ns < PAUSED_SHARE * (double)end_ns || stats->tx_packets == 0)
 		return;
 	json_array_append_new(

@@ -71,7 +71,9 @@ walk_flow(struct walk *w, const struct lab_run *run, uint32_t index)
 	     r->src.retransmitted_packets);
 	WALK(number, w, COUNTER, "rx_pause_duration_us",
 	     "time during which the flow's priority was paused",
-	     net_flow_paused_ns(run->net, index, run->scenario->fabric.duration_ns) / NS_PER_US);
+	     net_flow_paused_ns(run->net, index,
+				net_clock_ns(run->net, run->scenario->fabric.duration_ns)) /
+		     NS_PER_US);
 	walk_times(w, w->names_only ? NULL : net_flow_times(run->net, index));
 	walk_pacing(w, w->names_only ? NULL : net_flow_pacing(run->net, index, &pacing));
 	WALK(flag, w, GAUGE, "error", "whether a QP of the flow gave up", r->error);
@@ -260,7 +262,7 @@ walk_pfcs(struct walk *w, const struct lab_run *run)
 		return;
 	}
 	t = topology_of(run);
-	end_ns = run->scenario->fabric.duration_ns;
+	end_ns = net_clock_ns(run->net, run->scenario->fabric.duration_ns);
 	for (uint32_t i = 0; i < t->n_switches; i++)
 		for (uint16_t port = 0; port < t->switches[i].n_ports; port++)
 			walk_pfc(w, t->switches[i].name, port,
@@ -543,6 +545,11 @@ walk_results(struct walk *w, const struct lab_run *run)
 	dumps_walk(w, w->names_only ? NULL : &run->dumps);
 	walk_all_counters(w, run);
 	lab_fluid_walk(w, w->names_only ? NULL : &run->fluid);
+	w->object = "run";
+	w->optional = true;
+	if (w->names_only || r->has_fast_forward)
+		output_walk_fast_forward(w, w->names_only ? NULL : &r->fast_forward);
+	w->optional = false;
 	w->object = "run";
 	walk_speed(w, run);
 	walk_memory(w, run);

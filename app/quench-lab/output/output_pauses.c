@@ -241,7 +241,9 @@ paused_ns(const struct lab_run *run, const struct queue_result *q)
 	for (uint8_t prio = 0; prio < TM_CLASSES; prio++)
 		longest_ns =
 			max_u64(longest_ns,
-				pfc_rx_duration_ns(rx, prio, run->scenario->fabric.duration_ns));
+				pfc_rx_duration_ns(
+					rx, prio,
+					net_clock_ns(run->net, run->scenario->fabric.duration_ns)));
 	return longest_ns;
 }
 

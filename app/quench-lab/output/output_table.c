@@ -335,7 +335,7 @@ static uint32_t
 pause_rows(FILE *out, const struct lab_run *run, uint32_t i, uint32_t row)
 {
 	const struct topology_switch *t = &topology_of(run)->switches[i];
-	uint64_t end_ns = run->scenario->fabric.duration_ns;
+	uint64_t end_ns = net_clock_ns(run->net, run->scenario->fabric.duration_ns);
 	char peer[TOPOLOGY_NODE_CHARS + 1];
 
 	for (uint16_t port = 0; port < t->n_ports; port++) {
@@ -467,6 +467,8 @@ output_table(FILE *out, const struct lab_run *run)
 	output_jobs_table(out, run);
 	output_servers_table(out, run);
 	output_streams_table(out, run);
+	if (r->has_fast_forward)
+		output_fast_forward_table(out, &r->fast_forward);
 	fprintf(out, "%-26s %" PRIu64 "\n", "frames", r->frames);
 	fprintf(out, "%-26s %" PRIu64 " in %.2f s: %.2f M/s\n", "packet_hops", r->packet_hops,
 		run->wall_seconds,

@@ -72,6 +72,10 @@ const struct scenario *net_scenario(const struct net *net);
 /** After the changes that events have made so far: the keys of switches, hosts and flows. */
 const struct scenario *net_in_force(const struct net *net);
 struct fabric *net_fabric(struct net *net);
+/** Time that was left out so far: the clock of the fabric and of its nodes is behind by it. */
+uint64_t net_skipped_ns(const struct net *net);
+/** A time of the run, by the present clock of the nodes. */
+uint64_t net_clock_ns(const struct net *net, uint64_t ns);
 /** The end of a cable in the fabric. */
 struct fabric_end net_end_at(const struct net *net, struct topology_end at);
 /** A server, from 0 on; NULL: its hosts are nodes of their own. */

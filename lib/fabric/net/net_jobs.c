@@ -272,7 +272,7 @@ net_job_info(const struct net *net, uint32_t job, uint32_t rank, struct nic_job_
 {
 	const struct job_member m = net_job_member(net, job, rank);
 
-	nic_job_info(m.node, m.index, net->scenario->fabric.duration_ns, out);
+	nic_job_info(m.node, m.index, net_clock_ns(net, net->scenario->fabric.duration_ns), out);
 }
 
 void

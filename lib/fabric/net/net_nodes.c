@@ -80,6 +80,18 @@ net_scenario(const struct net *net)
 	return net->scenario;
 }
 
+uint64_t
+net_skipped_ns(const struct net *net)
+{
+	return net->skipped_ns;
+}
+
+uint64_t
+net_clock_ns(const struct net *net, uint64_t ns)
+{
+	return ns - net->skipped_ns;
+}
+
 struct fabric *
 net_fabric(struct net *net)
 {

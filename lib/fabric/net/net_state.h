@@ -31,6 +31,7 @@ struct net {
 	struct net_memory memory;
 	struct ranks *ranks;            /* NULL: the net has one process */
 	struct rte_mempool *from_ranks; /* frames of other ranks without a payload of ours */
+	uint64_t skipped_ns;            /* as net_skipped_ns() */
 	uint8_t *down; /* per link, 1: excluded from routes; NULL: no link has changed */
 };
 

@@ -49,7 +49,7 @@ sample_switch(struct probe_switch *s, uint64_t now_ns, uint64_t weight)
 	uint64_t pauses = pause_frames(p, first, end);
 
 	if (pauses != s->pause_frames)
-		s->last_pause_ns = now_ns;
+		s->last_pause_ns = now_ns + net_skipped_ns(p->net);
 	s->pause_frames = pauses;
 	if (!p->measuring)
 		weight = 0;
@@ -74,12 +74,14 @@ sample_switches(struct probe *p, uint64_t now_ns)
 {
 	bool ok = true;
 
-	fabric_tick(net_fabric(p->net), now_ns);
+	uint64_t clock_ns = net_clock_ns(p->net, now_ns);
+
+	fabric_tick(net_fabric(p->net), clock_ns);
 	for (uint32_t i = 0; i < scenario_of(p)->topology->n_switches; i++) {
 		if (!net_owns(p->net, i))
 			continue;
 		if (now_ns % p->tick_ns != 0)
-			sample_switch(&p->switches[i], now_ns,
+			sample_switch(&p->switches[i], clock_ns,
 				      now_ns == scenario_of(p)->fabric.duration_ns);
 		ok &= !p->switches[i].no_memory;
 	}
@@ -194,6 +196,7 @@ probe_destroy(struct probe *p)
 	for (uint32_t i = 0; p->queues != NULL && i < p->n_queues; i++)
 		lengths_free(&p->queues[i].lengths);
 	events_destroy(p->events);
+	fast_forward_destroy(p->fast_forward);
 	slowdowns_destroy(p->slowdowns);
 	pauses_destroy(p->pauses);
 	free(p->queues);
@@ -313,7 +316,8 @@ after_sample_ns(struct probe *p, uint64_t now_ns)
 	bool was_idle = p->acts_ns > now_ns;
 	uint64_t end_ns, samples = 1;
 
-	p->acts_ns = min_u64(fabric_next_ns(net_fabric(p->net)), events_next_ns(p->events));
+	p->acts_ns = min_u64(add_sat(fabric_next_ns(net_fabric(p->net)), net_skipped_ns(p->net)),
+			     events_next_ns(p->events));
 	/* A signal may end the idle time, too. */
 	p->acts_ns = min_u64(p->acts_ns, net_after_next_ns(p->net));
 	end_ns = min_u64(p->acts_ns, params->duration_ns);
@@ -343,6 +347,8 @@ run_flows(struct probe *p, uint64_t now_ns)
 {
 	int rc = 0;
 
+	if (p->fast_forward != NULL && fast_forward_result(p->fast_forward)->skips_any)
+		return fast_forward_run(p->fast_forward, now_ns);
 	while (rc == 0 && net_after_next_ns(p->net) <= now_ns) {
 		uint64_t look_ns = net_after_next_ns(p->net);
 
@@ -375,6 +381,13 @@ run_to(struct probe *p, uint64_t now_ns)
 		rc = run_flows(p, now_ns);
 	errno = -rc;
 	return rc;
+}
+
+int
+probe_fast_forward(struct probe *p)
+{
+	p->fast_forward = fast_forward_create(p->net);
+	return p->fast_forward == NULL ? -ENOMEM : 0;
 }
 
 void

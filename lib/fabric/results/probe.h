@@ -16,6 +16,7 @@
 #include "fabric/events/events.h"
 #include "fabric/results/pauses.h"
 #include "fabric/results/slowdown.h"
+#include "fabric/skip/fast_forward.h"
 
 #define PROBE_TICK_NS 1000
 /* Time between two calls of probe_messages_fn. It bounds the memory for messages. */
@@ -67,6 +68,8 @@ struct run_result {
 	struct slowdown_summary slowdown;
 	struct pause_tree pause_tree;
 	struct job_result *jobs; /* owned: of the scenario's jobs */
+	bool has_fast_forward;
+	struct fast_forward_result fast_forward;
 	uint32_t n_jobs;
 };
 
@@ -91,6 +94,9 @@ typedef void (*probe_messages_fn)(void *arg, const struct net *net,
 
 /** Before the run: pass the messages that complete on. */
 void probe_on_messages(struct probe *p, probe_messages_fn fn, void *arg);
+
+/** Before the run: leave out periods of a steady net. @return 0 or -ENOMEM. */
+int probe_fast_forward(struct probe *p);
 
 /**
  * Run the whole scenario with its events. sample is called every sample_ns, progress about a

@@ -9,6 +9,7 @@
 #include "fabric/results/lengths.h"
 
 struct events;
+struct fast_forward;
 struct flow_sample;
 struct pauses;
 
@@ -42,8 +43,9 @@ struct probe_switch {
 struct probe {
 	struct net *net;
 	struct events *events;
-	struct probe_queue *queues; /* by switch and port */
-	uint32_t *first_queue;      /* by switch */
+	struct fast_forward *fast_forward; /* NULL: every packet is simulated */
+	struct probe_queue *queues;        /* by switch and port */
+	uint32_t *first_queue;             /* by switch */
 	struct probe_switch *switches;
 	uint32_t n_queues;
 	bool single_switch;  /* single switch: only the bottleneck is sampled */

@@ -119,7 +119,8 @@ queue_result(const struct probe *p, uint32_t index, uint64_t window_ns)
 {
 	const struct probe_queue *q = &p->queues[index];
 	const struct lengths *lengths = &q->lengths;
-	uint64_t ticks = p->switches[q->sw].ticks;
+	/* With fast-forward, a window may be left out as a whole. */
+	uint64_t ticks = max_u64(p->switches[q->sw].ticks, 1);
 	const struct topology *t = scenario_of(p)->topology;
 	uint64_t rate_bps = t->links[t->switches[q->sw].link[q->port]].cable.rate_bps;
 	uint64_t capacity = mul_div(rate_bps, window_ns, 8 * NS_PER_SEC);
@@ -349,7 +350,7 @@ find_job(const struct net *net, uint32_t number, struct job_result *out)
 		.link_bps = rate_bps(net, job),
 		.places = job->servers.n > 0 ? &places : NULL,
 		.ipv6 = s->fabric.ip_version == FABRIC_IPV6,
-		.now_ns = s->fabric.duration_ns,
+		.now_ns = net_clock_ns(net, s->fabric.duration_ns),
 	};
 	int rc = -ENOMEM;
 
@@ -377,7 +378,8 @@ probe_result(const struct probe *p, struct run_result *out)
 	out->events = calloc(scenario_of(p)->n_events + 1, sizeof(*out->events));
 	out->jobs = calloc(scenario_of(p)->n_jobs + 1, sizeof(*out->jobs));
 	if (out->flows == NULL || out->queues == NULL || out->events == NULL || out->jobs == NULL ||
-	    pauses_tree(p->pauses, params->duration_ns, &out->pause_tree) < 0 ||
+	    pauses_tree(p->pauses, net_clock_ns(p->net, params->duration_ns), &out->pause_tree) <
+		    0 ||
 	    slowdowns_summary(p->slowdowns, params->edges, params->n_edges, &out->slowdown) < 0) {
 		run_result_free(out);
 		return -ENOMEM;
@@ -399,6 +401,9 @@ probe_result(const struct probe *p, struct run_result *out)
 	out->last_pause_ns = last_pause_ns(p);
 	out->frames = frames_made(p);
 	out->packet_hops = fabric_stats(net_fabric(p->net)).packet_hops;
+	out->has_fast_forward = p->fast_forward != NULL;
+	if (p->fast_forward != NULL)
+		out->fast_forward = *fast_forward_result(p->fast_forward);
 	out->digest = digest_of(p, out);
 	return 0;
 }

@@ -221,7 +221,8 @@ struct nic {
 	bool taking_over;   /* the frames of this rx() crossed from another node */
 	/* NULL without measure_pacing; else per QP: when its next packet is due (0: unknown) */
 	uint64_t *due_ns;
-	uint64_t epoch_ns; /* nic_set_epoch() */
+	uint64_t epoch_ns;   /* nic_set_epoch() */
+	uint64_t skipped_ns; /* left out by nic_skip(): what is recorded counts it */
 	/* per flow */
 	uint32_t pending;            /* number of requesters with QP_ENDS that have not ended */
 	uint32_t failed;             /* QPs in error */

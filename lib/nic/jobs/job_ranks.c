@@ -145,6 +145,13 @@ calc_ns(const struct rank *r, uint32_t op, uint64_t ns)
 	return max_u64(ns - most + prng_below(&rnd, 2 * most + 1), 1);
 }
 
+/* The time to record. */
+static uint64_t
+recorded_ns(const struct rank *r)
+{
+	return r->now_ns + r->nic->skipped_ns;
+}
+
 /* The record of an operation in the present iteration. */
 static struct nic_job_op *
 record_of(const struct rank *r, uint32_t op)
@@ -158,7 +165,7 @@ record_began(void *arg, uint32_t op)
 	struct rank *r = arg;
 
 	*record_of(r, op) = (struct nic_job_op){
-		.begin_ns = r->now_ns, .run_ns = r->now_ns, .order = r->n_begun++};
+		.begin_ns = recorded_ns(r), .run_ns = recorded_ns(r), .order = r->n_begun++};
 }
 
 static void
@@ -166,7 +173,7 @@ record_ended(void *arg, uint32_t op)
 {
 	const struct rank *r = arg;
 
-	record_of(r, op)->end_ns = r->now_ns;
+	record_of(r, op)->end_ns = recorded_ns(r);
 }
 
 static void
@@ -175,7 +182,7 @@ begin_calc(void *arg, uint32_t op, uint64_t ns)
 	struct rank *r = arg;
 
 	if (r->ops != NULL)
-		record_of(r, op)->run_ns = r->now_ns;
+		record_of(r, op)->run_ns = recorded_ns(r);
 	r->ends_ns[r->params.rank->ops[op].stream] = r->now_ns + calc_ns(r, op, ns);
 	set_next(r);
 }
@@ -252,7 +259,7 @@ end_iteration(struct rank *r)
 	struct nic_job_span *span = &r->spans[r->info.ended];
 	const struct nic_job_counts *from = &r->before, to = counts_of(r);
 
-	span->end_ns = r->now_ns;
+	span->end_ns = recorded_ns(r);
 	span->counts = (struct nic_job_counts){
 		.cnps = to.cnps - from->cnps,
 		.ce_packets = to.ce_packets - from->ce_packets,
@@ -275,7 +282,7 @@ go_on(struct rank *r)
 		if (r->info.begun == r->params.iterations)
 			return;
 		r->spans[r->info.begun] =
-			(struct nic_job_span){.begin_ns = r->now_ns, .end_ns = NEVER_NS};
+			(struct nic_job_span){.begin_ns = recorded_ns(r), .end_ns = NEVER_NS};
 		r->n_begun = 0;
 		__atomic_store_n(&r->info.begun, r->info.begun + 1, __ATOMIC_RELEASE);
 		job_progress_begin(&r->progress);
@@ -434,6 +441,20 @@ run(struct rank *r)
 	if (r->info.begun > 0)
 		go_on(r);
 	set_next(r);
+}
+
+void
+nic_job_skip(struct nic *nic, uint64_t ns, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < nic->jobs->n; i++) {
+		struct rank *r = nic->jobs->ranks[i];
+
+		account(r, now_ns);
+		if (r->info.begun > r->info.ended) {
+			r->info.time_ns[doing(r)] += ns;
+			r->spans[r->info.ended].time_ns[doing(r)] += ns;
+		}
+	}
 }
 
 void

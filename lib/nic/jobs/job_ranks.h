@@ -186,6 +186,8 @@ void nic_job_acked(struct nic *nic, uint32_t item, uint64_t now_ns);
 void nic_job_arrived(struct nic *nic, uint32_t item, uint32_t imm, uint64_t now_ns);
 /** Starts and ends of computations up to now. Without an effect before nic->job_next_ns. */
 void nic_job_run(struct nic *nic, uint64_t now_ns);
+/** In the middle of messages, time is left out: ranks go on with what they do. */
+void nic_job_skip(struct nic *nic, uint64_t ns, uint64_t now_ns);
 void nic_job_free(struct nic *nic);
 
 #endif

@@ -253,7 +253,7 @@ nic_measure_begun(struct nic *nic, uint32_t item, uint64_t message, uint64_t now
 	}
 	if (begun_ns == NULL || *begun_ns != 0)
 		return;
-	*begun_ns = now_ns + 1;
+	*begun_ns = now_ns + nic->skipped_ns + 1;
 }
 
 /* The message alone on the QP's path. */
@@ -405,7 +405,7 @@ nic_measure_completed(struct nic *nic, uint32_t item, uint64_t message, uint64_t
 
 		if (begun_ns == NULL || *begun_ns == 0)
 			continue;
-		on_completion(nic, flow, item, message, *begun_ns - 1, now_ns);
+		on_completion(nic, flow, item, message, *begun_ns - 1, now_ns + nic->skipped_ns);
 		if (workload_is_open(w))
 			*begun_ns =
 				1 + arrivals_next_ns(&flow->arrivals, w, nic_local_qpn(nic, item),

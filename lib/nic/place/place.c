@@ -61,7 +61,7 @@ mark_end(struct nic *nic, struct nic_qp *qp, uint16_t flag, uint64_t now_ns)
 	}
 	assert(!(qp->flags & (QP_ERROR | QP_DONE)));
 	qp->flags |= flag;
-	__atomic_store_n(&flow->ended_ns, now_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&flow->ended_ns, now_ns + nic->skipped_ns, __ATOMIC_RELAXED);
 	if (flag == QP_DONE) {
 		__atomic_store_n(&flow->done_qps, flow->done_qps + 1, __ATOMIC_RELEASE);
 		nic_measure_end(nic, (uint32_t)(qp - nic->qps), now_ns);
@@ -333,7 +333,7 @@ nic_start(struct nic *nic, uint32_t item, uint64_t now_ns)
 	}
 	qp->flags |= QP_STARTED;
 	if (flow->started_ns == NEVER_NS)
-		__atomic_store_n(&flow->started_ns, now_ns, __ATOMIC_RELAXED);
+		__atomic_store_n(&flow->started_ns, now_ns + nic->skipped_ns, __ATOMIC_RELAXED);
 	qp->ack_countdown = nic->params.ack_every;
 	qp->limit_seq = qp->acked_seq + nic->window_packets;
 	nic_cc_start(nic, item, others, now_ns);

@@ -356,6 +356,14 @@ follow_if_any(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 }
 
 void
+nic_cc_pass(struct nic *nic, uint32_t item, uint64_t ns, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	follow_if_any(nic, item, cc_pass(&qp->cc, nic_cc_of(nic, qp), ns, now_ns), now_ns);
+}
+
+void
 nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];

@@ -42,6 +42,8 @@ void nic_cc_spread(struct nic *nic, uint32_t item);
 void nic_cc_change(struct nic *nic, uint32_t item);
 /** Copy the parameters in force, before a change replaces them at now_ns. */
 void nic_cc_keep_before(struct nic *nic, uint64_t now_ns);
+/** Time is left out: ns pass without a packet of the QP, and the clock stays at now_ns. */
+void nic_cc_pass(struct nic *nic, uint32_t item, uint64_t ns, uint64_t now_ns);
 /** Run the timers that are due, and update the bucket's rate. */
 void nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** Account wire bytes, at least one, sent by the QP, and update the bucket's rate. */
