@@ -186,9 +186,9 @@ def check_ports(work):
     near, far = (json.loads((work / f"both/ports/{name}.json").read_text())["ports"] for name in ("s1", "s2"))
     check("frames pass from switch to switch", near[2]["tx_packets"] > 0 and far[2]["rx_packets"] > 0, (near[2], far[2]))
     check("the storm reaches the switch", far[0]["rx_prio3_pause"] > 0 and near[0]["rx_prio3_pause"] == 0, far[0]["rx_prio3_pause"])
-    found = re.search(r"failed-ports.pcapng</a>, the last (\d+) frames of s2 port 0 until none, at", page)
+    found = re.search(r"failed-ports.pcapng</a>, the last ([\d\u202f]+) frames of s2 port 0 until none, at", page)
     frames = [frame for frame, _ in RawPcapNgReader(str(work / "both/failed-ports.pcapng"))]
-    check("failed-ports.pcapng: the frames before it, cut", found and len(frames) == int(found[1]) and {len(frame) for frame in frames} <= set(range(60, 129)), found)
+    check("failed-ports.pcapng: the frames before it, cut", found and len(frames) == int(found[1].replace("\u202f", "")) and {len(frame) for frame in frames} <= set(range(60, 129)), found)
     to = {frame[5] for frame in frames}
     check("to the busiest host, and from it", 3 in to and to & {1, 2}, to)
     check_equal("verdict.json names it", verdict_of(work / "both")["recordings"], ["failed-ports.pcapng"])
