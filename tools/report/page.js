@@ -14,7 +14,7 @@
 	const MOST_BARS = 200;
 	const MOST_START_MS = 5;
 	const START_HIGHER = 1.5;  // than the measured window, for a chart of its own
-	const MOST_IDLE = 0.7;  // as in plots.py
+	const LEAST_SENDING = 0.7;  // as in plots.py
 	const START_SHARE = 0.26;  // of the width of a chart
 	const START_FROM_PX = 460;  // a narrower chart has no room for two
 	const MOST_LABELS = 10;
@@ -533,9 +533,9 @@
 	doc.charts.forEach(spec => charts.push(new Chart(place("charts"), spec, true)));
 	doc.distributions.forEach(spec => charts.push(new Chart(place("distributions"), spec, false)));
 	if (doc.charts.length) {
-		// The page opens with the measured window: the start of a run has other scales. If no flow sends for most of the run, it opens with the rest.
+		// The page opens with the measured window: the start of a run has other scales. If no flow sends in a long time at the end, it opens with the time before.
 		const since = doc.measure_from_ms, presets = [["all", 0, doc.end_ms]];
-		if (doc.sent_ms < MOST_IDLE * doc.end_ms)
+		if (doc.sent_ms < LEAST_SENDING * doc.end_ms)
 			presets.unshift(["while flows send", since < doc.sent_ms ? Math.max(since, 0) : 0, 1.05 * doc.sent_ms]);
 		else if (since > 0 && since < doc.end_ms) {
 			presets.unshift(["measured window", since, doc.end_ms]);

@@ -19,7 +19,7 @@ plt = matplotlib.pyplot
 WIDTH = 8.0  # inches
 MOST_POINTS = 500  # on one line
 LONGEST_START_MS = 5.0
-MOST_IDLE = 0.7  # of a run, without a frame at its end, that is drawn
+LEAST_SENDING = 0.7  # a run whose last frame is before this share of it is drawn until shortly after that frame
 MOST_LINES = 8  # with a colour and a label each; of more flows, the spread is drawn
 # Okabe and Ito's colours: distinct for colour-blind eyes, and as greys
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B5B95", "#000000")
@@ -191,9 +191,9 @@ def draw_spread(axes, flows, bps):
 
 
 def shown_until(run):
-    """End of a time axis in ms, and words for its title: of the run, or shortly after the last frame if no flow sends for most of it."""
+    """End of a time axis in ms, and words for its title: of the run, or shortly after the last frame if that is long before."""
     end, sent = run.results["duration_ns"] / 1e6, charts.sent_until_ms(run)
-    if not 0 < sent < MOST_IDLE * end:
+    if not 0 < sent < LEAST_SENDING * end:
         return end, ""
     return 1.05 * sent, f", first {digits(1.05 * sent)} of {digits(end)} ms"
 
