@@ -61,7 +61,7 @@ def outputs(program, _):
 
 
 def explain(program, config):
-    """One flow is followed from node to node: by one thread, whatever is asked for."""
+    """One flow is followed from node to node."""
     short = ("--duration", "1ms", "--explain", "incast h1", f"{config}/incast-4to1.ini")
     expect(run(program, *short, "--threads", 1).stdout == run(program, *short, "--threads", 4).stdout, "another explanation")
 

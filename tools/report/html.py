@@ -67,7 +67,7 @@ def size_text(n_bytes: int) -> str:
 
 
 def digits(value: float) -> str:
-    """Four digits, never with an exponent: 1.234, 12 340."""
+    """Four digits, and large numbers without an exponent: 1.234, 12 340."""
     return fixed(value, 0) if abs(value) >= 999.95 else f"{value:.4g}"
 
 
