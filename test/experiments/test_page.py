@@ -48,7 +48,7 @@ with tempfile.TemporaryDirectory() as name:
     expect(len(ids) == len(set(ids)), "ids are unique")
     expect(set(re.findall(r'href="#([^"]+)"', text)) <= set(ids), "each link inside leads somewhere")
     expect([url for url in re.findall(r'(?:src|href)="([^"]*)"', text) if not url.startswith(("#", "data:"))] == [], "nothing is fetched")
-    expect("<script" not in text, "no script")
+    expect(text.count("<script") == 1, "the one script has the words below what is cut")
     expect([e in text for e in ("Title of first", "a &lt;source&gt;", "Less &amp; more.", "caption of rates", run.results["digest"])] ==
            [True] * 5, "statements, findings, captions and digests are there")
     verdicts = re.findall(r"(within|outside)</span>", text)
@@ -69,7 +69,7 @@ with tempfile.TemporaryDirectory() as name:
     expect(len(ids) == len(set(ids)), "paper: ids are unique")
     expect([url for url in re.findall(r'(?:src|href)="([^"#]*)', text) if url not in ("", "data:,", "experiments.html")] == [], "paper: nothing is fetched")
     expect(set(re.findall(r'href="#([^"]+)"', text)) <= set(ids), "paper: each link inside leads somewhere")
-    expect("experiments.html#first" in text and "<script" not in text, "paper: runs are on the other page")
+    expect("experiments.html#first" in text, "paper: runs are on the other page")
     sections = text.split("<section")[1:]
     expect([part.count("<svg") for part in sections] == [1, 1, 1], "paper: each figure has its plot")
     expect([re.search(r'class="verdict (\w+)">([^<]*)', part).groups() for part in sections] ==

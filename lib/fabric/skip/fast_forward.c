@@ -188,8 +188,9 @@ position(const struct fast_forward *ff, const struct reference *ref)
 }
 
 /*
- * When the wire of the reference is free after the packet that it has just sent, by its shaper, which
- * does not round: the time between two such packets is exact where the link limits the reference.
+ * When the wire of the reference is free after the packet that it has just sent, by its shaper,
+ * which does not round: the time between two such packets is exact where the link limits the
+ * reference.
  */
 static uint64_t
 free_ps(const struct fast_forward *ff, const struct reference *ref)

@@ -13,8 +13,9 @@
  * What is not a period is simulated: rates under DCQCN's cuts, pauses, open loops. They are random,
  * and no state comes again.
  *
- * One of REPLAY_EVERY windows is simulated, with its prediction beside it, and the first one. If they
- * differ by more than 1 % of the packets of a QP, or by a CNP, the rest of the run is simulated.
+ * One of REPLAY_EVERY windows is simulated, with its prediction beside it, and the first one. If
+ * they differ by more than 1 % of the packets of a QP, or by a CNP, the rest of the run is
+ * simulated.
  */
 #ifndef QUENCH_FABRIC_SKIP_FAST_FORWARD_H
 #define QUENCH_FABRIC_SKIP_FAST_FORWARD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A period of a net: after it, the net is in the same state, and its flows and counters have gone on
- * by the same amounts.
+ * A period of a net: after it, the net is in the same state, and its flows and counters have gone
+ * on by the same amounts.
  */
 #ifndef QUENCH_FABRIC_SKIP_PERIOD_H
 #define QUENCH_FABRIC_SKIP_PERIOD_H
@@ -51,8 +51,8 @@ int period_begin(struct period *p, uint64_t now_ns);
 /** Is the net in the state of the begin? @return 1, 0, -ENOMEM. */
 int period_is_over(struct period *p, uint64_t now_ns);
 /**
- * It is over and took ps picoseconds: find what it has done. @return false: the ends of a flow disagree, and it
- * is no period.
+ * It is over and took ps picoseconds: find what it has done.
+ * @return false: the ends of a flow disagree, and it is no period.
  */
 bool period_end(struct period *p, uint64_t ps);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets that are left out of the middle of messages, at both ends at once, for a driver in virtual
- * time that has found the state of all nodes to be periodic.
+ * Packets that are left out of the middle of messages, at both ends at once, for a driver in
+ * virtual time that has found the state of all nodes to be periodic.
  *
- * The clock of the nodes stands still meanwhile, and frames in flight stay as they are: each message
- * becomes shorter by whole packets of a full MTU. What is recorded has the time and the packets that
- * were left out.
+ * The clock of the nodes stands still meanwhile, and frames in flight stay as they are: each
+ * message becomes shorter by whole packets of a full MTU. What is recorded has the time and the
+ * packets that were left out.
  */
 #ifndef QUENCH_NIC_CHANGE_SKIP_H
 #define QUENCH_NIC_CHANGE_SKIP_H
