@@ -406,6 +406,7 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 			return APP_FAILED;
 		/* Of a run that was killed. */
 		output_csv_keep(o->out_dir, false);
+		recordings_remove_parts(o->out_dir);
 		if (output_csv_open(&csv, o->out_dir, run->net) < 0) {
 			output_csv_close(&csv, o->out_dir, run->net);
 			output_csv_keep(o->out_dir, false);

@@ -61,9 +61,11 @@ def outputs(program, _):
 
 
 def explain(program, config):
-    """One flow is followed from node to node."""
-    short = ("--duration", "1ms", "--explain", "incast h1", f"{config}/incast-4to1.ini")
-    expect(run(program, *short, "--threads", 1).stdout == run(program, *short, "--threads", 4).stdout, "another explanation")
+    """A flow is followed from node to node, and a job along its critical path."""
+    for what, scenario, duration in (("incast h1", "incast-4to1.ini", "1ms"), ("job ring", "job-all-reduce.ini", "3ms")):
+        one, four = (run(program, "--duration", duration, "--explain", what, "--threads", threads, f"{config}/{scenario}") for threads in (1, 4))
+        expect(one.returncode == 0 and len(one.stdout.splitlines()) > 5, f"{what}: nothing is explained", one.stderr)
+        expect(one.stdout == four.stdout, f"{what}: another explanation")
 
 
 def refused(program, config):

@@ -53,6 +53,7 @@ void
 output_walk_fast_forward(struct walk *w, const struct fast_forward_result *r)
 {
 	const struct period_error *e = w->names_only ? NULL : &r->error;
+	bool is_unknown = !w->names_only && r->replays == 0;
 
 	walk_enter(w, "fast_forward", "fast_forward/");
 	w->object = "fast_forward";
@@ -72,13 +73,16 @@ output_walk_fast_forward(struct walk *w, const struct fast_forward_result *r)
 	     e->predicted_cnps);
 	WALK(number, w, COUNTER, "simulated_cnps", "as predicted_cnps, of packets",
 	     e->simulated_cnps);
-	WALK(real, w, GAUGE, "bytes_error", "predicted_bytes / simulated_bytes - 1",
-	     error_of(e->predicted_bytes, e->simulated_bytes));
+	walk_maybe_real(w, WALK_GAUGE, "bytes_error",
+			"predicted_bytes / simulated_bytes - 1; null: without a replay",
+			w->names_only ? 0 : error_of(e->predicted_bytes, e->simulated_bytes),
+			is_unknown);
 	WALK(number, w, COUNTER, "off_ns", "time by which predictions were wrong, at most",
 	     r->off_ns);
-	WALK(real, w, GAUGE, "completion_error",
-	     "off_ns / replayed_ns, times skipped_share: of FCT and JCT, at most",
-	     completion_error(r));
+	walk_maybe_real(w, WALK_GAUGE, "completion_error",
+			"off_ns / replayed_ns, times skipped_share: of FCT and JCT, if all windows "
+			"are as those replayed; null: without a replay",
+			w->names_only ? 0 : completion_error(r), is_unknown);
 	for (unsigned int i = 0; i < FAST_FORWARD_WHYS; i++)
 		if (w->names_only ? i == 0 : r->why_times[i] > 0)
 			walk_why(w, r, i);
@@ -98,7 +102,7 @@ output_fast_forward_table(FILE *out, const struct fast_forward_result *r)
 	if (r->replays > 0)
 		fprintf(out,
 			"%-26s %+.3f %% of bytes, %+" PRId64
-			" CNPs, JCT and FCT at most %.3f %%; in "
+			" CNPs, %.3f %% of JCT and FCT; in "
 			"%" PRIu64 " replays of %.3f ms\n",
 			"fast_forward_error",
 			100 * error_of(e->predicted_bytes, e->simulated_bytes),

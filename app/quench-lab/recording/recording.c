@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "quench-lab/recording/recording.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@
 #include "ctl/output/pcapng.h"
 #include "switch/sw.h"
 #include "runtime/notice/say.h"
+
+#define PCAPNG_PART ".pcapng.part"
 
 struct seen {
 	uint64_t at_ns;
@@ -228,13 +231,30 @@ take_frames(struct recordings *all, struct ranks *ranks)
 	}
 }
 
+void
+recordings_remove_parts(const char *dir)
+{
+	DIR *found = opendir(dir);
+	struct dirent *entry;
+
+	if (found == NULL)
+		return;
+	while ((entry = readdir(found)) != NULL) {
+		size_t chars = strlen(entry->d_name), suffix = strlen(PCAPNG_PART);
+
+		if (chars > suffix && strcmp(entry->d_name + chars - suffix, PCAPNG_PART) == 0)
+			unlinkat(dirfd(found), entry->d_name, 0);
+	}
+	closedir(found);
+}
+
 static int
 open_file(struct recording *r, const struct scenario *s, const struct record_params *params,
 	  const char *dir)
 {
 	char node[TOPOLOGY_NODE_CHARS + 1], name[TOPOLOGY_NODE_CHARS + 16];
 
-	snprintf(r->path, sizeof(r->path), "%s/%s.pcapng.part", dir, params->name);
+	snprintf(r->path, sizeof(r->path), "%s/%s" PCAPNG_PART, dir, params->name);
 	r->file = fopen(r->path, "we");
 	if (r->file == NULL) {
 		say_error("%s: %s", r->path, strerror(errno));

@@ -15,6 +15,9 @@
 
 struct recordings;
 
+/** Remove the unfinished files of a run that was killed, whatever their names. */
+void recordings_remove_parts(const char *dir);
+
 /**
  * Open a file with the suffix ".part" in dir for each [record NAME] and tap its port. Of several
  * ranks, all tap it, and those but rank 0 have no dir (NULL).
