@@ -101,8 +101,7 @@ output_fast_forward_table(FILE *out, const struct fast_forward_result *r)
 		"fast_forward", 100 * share(r->skipped_ns, busy_ns(r)), r->skips, r->periods);
 	if (r->replays > 0)
 		fprintf(out,
-			"%-26s %+.3f %% of bytes, %+" PRId64
-			" CNPs, %.3f %% of JCT and FCT; in "
+			"%-26s %+.3f %% of bytes, %+" PRId64 " CNPs, %.3f %% of JCT and FCT; in "
 			"%" PRIu64 " replays of %.3f ms\n",
 			"fast_forward_error",
 			100 * error_of(e->predicted_bytes, e->simulated_bytes),
