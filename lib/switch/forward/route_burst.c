@@ -155,11 +155,21 @@ sw_route_check_next_hops(struct sw_forward *f, uint64_t now_ns)
 	r->hops_moved = false;
 }
 
+/* The live ones but own, of which all were marked dead. */
+static struct sw_hop_set
+revived_hops(struct sw_forward *f, struct sw_target *t, uint32_t own, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < t->n_hops; i++)
+		if (i != own && is_live(f, t->hops[i], now_ns))
+			f->router->hops_moved |= sw_target_set_dead(t, i, false);
+	return sw_hop_set_others(t->dead, t->n_hops);
+}
+
 /*
  * Choose one of several next hops: the hop that the flow's hash selects if that hop is alive, else
  * another one that is alive. So when a hop dies, only its flows move, and they return when the hop
- * is alive again. Of the others only the chosen one is looked at: sw_route_check_next_hops() has
- * looked at all.
+ * is alive again. Of the others only the chosen one is looked at, unless all are marked dead:
+ * sw_route_check_next_hops() looks at all from time to time, and one may be alive since.
  */
 static uint32_t
 one_of_hops(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
@@ -178,6 +188,8 @@ one_of_hops(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
 
 		f->router->hops_moved |= sw_target_set_dead(t, hop, true);
 		live = sw_hop_set_others(t->dead, t->n_hops);
+		if (sw_hop_set_count(&live) == 0)
+			live = revived_hops(f, t, own, a->now_ns);
 		if (sw_hop_set_count(&live) == 0)
 			return t->hops[own];
 		hop = sw_route_stand_in(hash, &live);
