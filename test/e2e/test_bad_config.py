@@ -192,7 +192,7 @@ def used_devices(work):
     peer.wait_started()
     os.chdir(work)
     os.symlink("out.pcap", "link.pcap")
-    for device, words, by in ((server, f"role=server of memif socket {socket_path}", holder), (client, f"role=client, id=0 of memif socket {socket_path}", peer),
+    for device, words, by in ((server, f"role=server, id=0 of memif socket {socket_path}", holder), (client, f"role=client, id=0 of memif socket {socket_path}", peer),
                               ("net_pcap0,rx_iface=lo,tx_pcap=out.pcap", "file out.pcap", holder), ("net_pcap0,rx_iface=lo,tx_pcap=link.pcap", "file link.pcap", holder),
                               (f"net_tap0,iface={tap}", f"tap interface {tap}", holder)):
         if with_tap or "net_tap" not in device:
@@ -203,9 +203,10 @@ def used_devices(work):
     check_equal("rings are of each process", done.returncode, 0)
     os.symlink("none.pcap", "dangling.pcap")
     for first, second, words in (("net_pcap0,rx_iface=lo,tx_pcap=none.pcap", "net_pcap1,rx_iface=none,tx_pcap=dangling.pcap", "file dangling.pcap"),
+                                 ("net_memif0,role=server,id=1,socket=/run/none", "net_memif1,id=1,role=server,socket=/run/none", "role=server, id=1 of memif socket /run/none"),
                                  ("net_pcap0,rx_iface=lo,tx_iface=lo", "net_pcap1,rx_iface=lo,tx_iface=none", "interface lo")):
         done = run(path_of("switch"), *eal(first, second), "--", "--config", "rings.ini", "--duration", "10ms")
-        one_line(f"two devices: {second}", done, 1, (f"{words} is in use by net_pcap0, too",))
+        one_line(f"two devices: {second}", done, 1, (f"{words} is in use by {first.partition(',')[0]}, too",))
     check_equal("the holders run on", (peer.stop(), holder.stop()), (0, 0))
 
 

@@ -37,6 +37,7 @@ is_trusted(uid_t uid)
 /* What is claimed: the kind is part of the claim's name, the words are those of messages. */
 struct claimed {
 	const char *kind, *name;
+	const char *own;    /* the name among devices of this program; NULL: the same */
 	const char *device; /* that uses it */
 	char words[160];
 };
@@ -45,7 +46,7 @@ struct claimed {
 struct ours {
 	struct ours *next;
 	const char *device;
-	char name[]; /* with the kind */
+	char name[]; /* with the kind, or their own */
 };
 
 static struct ours *ours;
@@ -108,9 +109,9 @@ claim(const struct claimed *c)
 	struct listener other;
 	bool taken;
 
-	if (judge_ours(c, name) != 0)
+	if (judge_ours(c, c->own != NULL ? c->own : name) != 0)
 		return -EBUSY;
-	keep_ours(c, name);
+	keep_ours(c, c->own != NULL ? c->own : name);
 	/* The descriptor stays open for the life of the process. */
 	if (fd >= 0 && bind(fd, (const struct sockaddr *)&addr, bytes) == 0 && listen(fd, 1) == 0)
 		return 0;
@@ -159,12 +160,15 @@ claim_file(const char *device, const char *path)
 	return claim(&c);
 }
 
-/* A server has its socket alone, with all IDs; of clients, each ID has one. */
+/*
+ * A program that serves has the socket alone, and each device of it an ID. Of clients, each ID has
+ * one.
+ */
 static int
 claim_memif(const char *device, const char *args)
 {
-	char path[PATH_MAX] = "/run/memif.sock", role[8] = "client", end[PATH_MAX + 32], name[17];
-	struct claimed c = {.kind = "memif", .name = name, .device = device};
+	char path[PATH_MAX] = "/run/memif.sock", role[8] = "client", end[PATH_MAX + 32], name[17], own[17];
+	struct claimed c = {.kind = "memif", .name = name, .own = own, .device = device};
 	uint32_t id = device_args_number(args, "id", 0);
 	bool serves;
 
@@ -176,11 +180,10 @@ claim_memif(const char *device, const char *args)
 	else
 		snprintf(end, sizeof(end), "client %" PRIu32 " %s", id, path);
 	hash_text(end, name);
-	if (serves)
-		snprintf(c.words, sizeof(c.words), "role=server of memif socket %.100s", path);
-	else
-		snprintf(c.words, sizeof(c.words),
-			 "role=client, id=%" PRIu32 " of memif socket %.100s", id, path);
+	snprintf(end, sizeof(end), "%s %" PRIu32 " %s", serves ? "server" : "client", id, path);
+	hash_text(end, own);
+	snprintf(c.words, sizeof(c.words), "role=%s, id=%" PRIu32 " of memif socket %.100s",
+		 serves ? "server" : "client", id, path);
 	return claim(&c);
 }
 
