@@ -205,10 +205,9 @@ def check_one_name(work):
     """Two programs without shared configuration may have one --file-prefix."""
     name = prefix("t")
     switch = start_switch(work, name)
-    switch.wait_started()
+    switch.wait_until("it has the first socket", (BASE / name / SOCKET).exists)
     nic = start_nic(work, name)
-    nic.wait_started()
-    check("they have a socket each", (BASE / name / f"{SOCKET}:1").exists())
+    nic.wait_until("it has another one", (BASE / name / f"{SOCKET}:1").exists)
     done = ctl("-f", name, "show", "info")
     check("quenchctl says which there are", done.returncode == 2 and len(done.stderr.splitlines()) == 1 and
           f"{name}:0 (quench-switch, pid {switch.process.pid}), {name}:1 (quench-nic, pid {nic.process.pid})" in done.stderr,
