@@ -167,7 +167,8 @@ claim_file(const char *device, const char *path)
 static int
 claim_memif(const char *device, const char *args)
 {
-	char path[PATH_MAX] = "/run/memif.sock", role[8] = "client", end[PATH_MAX + 32], name[17], own[17];
+	char path[PATH_MAX] = "/run/memif.sock", role[8] = "client", end[PATH_MAX + 32], name[17],
+	     own[17];
 	struct claimed c = {.kind = "memif", .name = name, .own = own, .device = device};
 	uint32_t id = device_args_number(args, "id", 0);
 	bool serves;
