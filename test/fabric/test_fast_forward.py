@@ -4,6 +4,8 @@
 
     test_fast_forward.py QUENCH_LAB CONFIG_DIR CASE
 """
+import csv
+
 from scenarios import expect, in_folder, results, run, section, write_scenario
 
 # Of a run, and what --fast-forward measures on fewer packets: packets themselves, lengths of queues, round-trip times; and which of ranks that
@@ -120,6 +122,48 @@ def simulated(program, folder):
         expect_simulated(full, fast, why, name)
 
 
+def drift(program, folder):
+    """Hosts that send ACKs beside data, and others that do not: a queue grows by an ACK in 16 packets, which is 0.86 ns at 800 Gb/s."""
+    chain = "".join(section("flow", f"f{i}", src=i, dst=i + 1, message_bytes="40MB", mtu_bytes=4096, depth=1) for i in (1, 2, 3))
+    for rate, why in (("400G", "queues may mark"), ("800G", "no state comes again")):
+        path = write_scenario(folder / "drift.ini", {"hosts": 4, "link_rate_bps": rate, "duration_ns": "1ms"}, chain)
+        expect_simulated(*both(program, path), why, rate)
+
+
+def marking(program, folder):
+    """Phantom queues, whose length no state shows, may mark at any time."""
+    fabric = {"hosts": 4, "link_rate_bps": "100G", "duration_ns": "1ms"}
+    flow = section("flow", "f", src="1-4", pattern="ring", message_bytes="8MB", mtu_bytes=4096, depth=1)
+    path = write_scenario(folder / "marking.ini", fabric, "[nic]\ncc = none\n[queue 3]\nmarking = phantom\n" + flow)
+    expect_simulated(*both(program, path), "queues may mark", "phantom")
+
+
+def rows(folder, name, keys):
+    """Rows of a CSV by these columns."""
+    with open(folder / name, encoding="utf-8") as f:
+        return {tuple(row[k] for k in keys): row for row in csv.DictReader(f)}
+
+
+def series(program, folder):
+    """Pauses after time that was left out have their durations in CSVs: halves that cross a narrow core, and others within a leaf."""
+    fabric = {"topology": "leaf_spine", "leaves": 2, "spines": 1, "hosts": 8, "link_rate_bps": "100G", "core_rate_bps": "200G",
+              "duration_ns": "6ms", "sample_ns": "100us"}
+    job = section("job", "j", collective="all_reduce", algorithm="halving_doubling", bytes="16MB", iterations=2, mtu_bytes=4096)
+    path = write_scenario(folder / "series.ini", fabric, "[nic]\ncc = none\n" + job)
+    for out, options in (("full", ["--threads", 1]), ("fast", ["--fast-forward"])):
+        run(program, "--quiet", *options, "--out", folder / out, path)
+    for name, keys, columns in (("pfc.csv", ("time_ns", "node", "port", "prio"), ("tx_pause_duration_us", "rx_pause_duration_us")),
+                                ("flows.csv", ("time_ns", "flow"), ("rx_pause_duration_us",))):
+        full, fast = (rows(folder / out, name, keys) for out in ("full", "fast"))
+        expect(len(full) > 0 and full.keys() == fast.keys(), f"{name}: other rows")
+        most = max(float(row[c]) for row in full.values() for c in columns)
+        expect(most > 100, f"{name}: nothing is paused for long: {most}")
+        for key, row in full.items():
+            for c in columns:
+                a, b = float(row[c]), float(fast.get(key, row)[c])
+                expect(abs(a - b) <= max(5, 0.02 * a), f"{name} {key}: {c} is {b}, not {a}")
+
+
 def table(program, folder):
     """The table says what was left out, and nothing without the option."""
     path = ring(folder)
@@ -139,4 +183,4 @@ def refused(program, folder):
         expect(done.returncode == 2 and what in done.stderr and done.stderr.count("\n") == 1, f"{options}: {done.stderr}")
 
 
-in_folder(all_reduce, computing, two_jobs, flows, simulated, table, refused)
+in_folder(all_reduce, computing, two_jobs, flows, simulated, drift, marking, series, table, refused)

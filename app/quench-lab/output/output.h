@@ -53,11 +53,11 @@ void output_walk_lengths(struct walk *w, const struct queue_result *q, bool medi
 /** Thresholds of a queue's marking; both are 0 if it has no curve. */
 void output_walk_curve(struct walk *w, const struct wred_curve *curve);
 
-/** A line for each stream. */
 /** r is NULL with names_only. */
 void output_walk_fast_forward(struct walk *w, const struct fast_forward_result *r);
 /** What was left out, the error that replays found, and why the rest was simulated. */
 void output_fast_forward_table(FILE *out, const struct fast_forward_result *r);
+/** A line for each stream. */
 void output_streams_table(FILE *out, const struct lab_run *run);
 /** A line for each server; none without servers. */
 void output_servers_table(FILE *out, const struct lab_run *run);

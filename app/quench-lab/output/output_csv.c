@@ -94,6 +94,7 @@ static void
 flow_rows(struct output_csv *csv, const struct probe *p, uint64_t now_ns)
 {
 	const struct net *net = probe_net(p);
+	uint64_t clock_ns = net_clock_ns(net, now_ns);
 
 	for (uint32_t i = 0; i < net_flow_count(net); i++) {
 		const struct flow_sample *s = probe_flow_sample(p, i);
@@ -117,7 +118,7 @@ flow_rows(struct output_csv *csv, const struct probe *p, uint64_t now_ns)
 			.messages = s->src.tx_messages,
 			.retransmitted_packets = s->src.retransmitted_packets,
 			.rate_cuts = s->src.rate_cuts,
-			.paused_ns = net_flow_paused_ns(net, i, now_ns),
+			.paused_ns = net_flow_paused_ns(net, i, clock_ns),
 		};
 
 		flow_csv_row(csv->flows, &row);
@@ -154,8 +155,13 @@ queue_rows(FILE *out, const struct probe *p, uint64_t now_ns)
 		queue_rows_of(out, p, i, now_ns);
 }
 
+/* When a row is, by the run and by the clock of its node. */
+struct row_time {
+	uint64_t ns, clock_ns;
+};
+
 static void
-pfc_row(FILE *out, uint64_t now_ns, const char *node, uint16_t port, uint8_t prio,
+pfc_row(FILE *out, struct row_time at, const char *node, uint16_t port, uint8_t prio,
 	const struct pfc_tx *tx, const struct pfc_rx *rx)
 {
 	uint64_t sent = tx->stats.tx_pause[prio];
@@ -164,10 +170,10 @@ pfc_row(FILE *out, uint64_t now_ns, const char *node, uint16_t port, uint8_t pri
 	if (sent == 0 && received == 0)
 		return;
 	fprintf(out, "%" PRIu64 ",%s,%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u,%u\n",
-		now_ns, node, port, prio, sent, received,
-		pfc_tx_duration_ns(tx, prio, now_ns) / NS_PER_US,
-		pfc_rx_duration_ns(rx, prio, now_ns) / NS_PER_US, rx->until_ns[prio] > now_ns,
-		tx->sent >> prio & 1);
+		at.ns, node, port, prio, sent, received,
+		pfc_tx_duration_ns(tx, prio, at.clock_ns) / NS_PER_US,
+		pfc_rx_duration_ns(rx, prio, at.clock_ns) / NS_PER_US,
+		rx->until_ns[prio] > at.clock_ns, tx->sent >> prio & 1);
 }
 
 static void
@@ -175,18 +181,19 @@ pfc_rows(FILE *out, const struct probe *p, uint64_t now_ns)
 {
 	const struct net *net = probe_net(p);
 	const struct topology *t = net_scenario(net)->topology;
+	struct row_time at = {.ns = now_ns, .clock_ns = net_clock_ns(net, now_ns)};
 
 	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
 		for (uint32_t i = 0; i < t->n_switches; i++)
 			for (uint16_t port = 0; port < t->switches[i].n_ports; port++)
-				pfc_row(out, now_ns, t->switches[i].name, port, prio,
+				pfc_row(out, at, t->switches[i].name, port, prio,
 					sw_pfc_tx(net_switch(net, i), port),
 					sw_pfc_rx(net_switch(net, i), port));
 		for (uint32_t h = 1; h <= t->n_hosts; h++) {
 			char name[TOPOLOGY_NODE_CHARS + 1];
 
 			topology_node_name(t, topology_host_node(t, h), name);
-			pfc_row(out, now_ns, name, 0, prio, nic_pfc_tx(net_host(net, h)),
+			pfc_row(out, at, name, 0, prio, nic_pfc_tx(net_host(net, h)),
 				nic_pfc_rx(net_host(net, h)));
 		}
 	}

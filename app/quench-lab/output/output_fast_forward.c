@@ -18,7 +18,7 @@ error_of(uint64_t predicted, uint64_t simulated)
 	return simulated > 0 ? ((double)predicted - (double)simulated) / (double)simulated : 0;
 }
 
-/* Time in which somebody sent. */
+/* Time in which flows sent. */
 static uint64_t
 busy_ns(const struct fast_forward_result *r)
 {
@@ -59,7 +59,7 @@ output_walk_fast_forward(struct walk *w, const struct fast_forward_result *r)
 	w->object = "fast_forward";
 	WALK(number, w, COUNTER, "skipped_ns", "time left out", r->skipped_ns);
 	WALK(number, w, COUNTER, "simulated_ns", "the rest of the time", r->simulated_ns);
-	WALK(real, w, GAUGE, "skipped_share", "share of the time in which somebody sent",
+	WALK(real, w, GAUGE, "skipped_share", "share of the time in which flows sent",
 	     share(r->skipped_ns, busy_ns(r)));
 	WALK(number, w, COUNTER, "windows", "windows left out", r->skips);
 	WALK(number, w, COUNTER, "periods", "their periods", r->periods);

@@ -7,6 +7,7 @@
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 #include "fabric/net/net_state.h"
+#include "switch/control/sw_counts.h"
 
 /* Time between two looks at a net that is not steady. */
 #define LOOK_NS 500
@@ -16,6 +17,10 @@
  * arrive.
  */
 static const uint8_t lengths_in_acks[] = {1, 1, 1, 1, 1, 1, 2, 2, 4, 4, 8, 16};
+/* A period that was rounded to a nanosecond is of so many of them: it then shows a drift. */
+#define ROUNDED_IN_ACKS 16u
+/* Times in a period at which queues are looked at. */
+#define QUEUE_LOOKS 4u
 /* Nanoseconds after the reference's packet in which the states are compared. */
 #define COMPARED_NS 6u
 #define REPLAY_EVERY 128u
@@ -51,6 +56,7 @@ static const char *const why_texts[FAST_FORWARD_WHYS] = {
 	[NIC_UNSTEADY_LOSS] = "packets are sent again",
 	[NIC_UNSTEADY_VERB] = "other verbs than WRITE",
 	[FAST_FORWARD_NO_PERIOD] = "no state comes again",
+	[FAST_FORWARD_MARKS] = "queues may mark",
 	[FAST_FORWARD_ENDS] = "less than a period is left",
 	[FAST_FORWARD_LOOKS] = "looking for a period",
 	[FAST_FORWARD_REPLAYS] = "replays",
@@ -89,7 +95,7 @@ fast_forward_create(struct net *net)
 		return NULL;
 	ff->net = net;
 	ff->why = FAST_FORWARD_WHYS;
-	ff->since_replay = REPLAY_EVERY;
+	ff->since_replay = 2 * REPLAY_EVERY;
 	ff->result.never = never(net->scenario);
 	if (ff->result.never == NULL && net_after_next_ns(net) != NEVER_NS)
 		ff->result.never = "flows wait for others";
@@ -169,6 +175,16 @@ is_paused(const struct fast_forward *ff)
 	return false;
 }
 
+/* Marks are random, or depend on what no state shows. */
+static bool
+may_mark(const struct fast_forward *ff)
+{
+	for (uint32_t i = 0; i < ff->net->scenario->topology->n_switches; i++)
+		if (sw_may_mark(ff->net->switches[i]))
+			return true;
+	return false;
+}
+
 static struct reference
 find_reference(const struct net *net)
 {
@@ -185,17 +201,6 @@ static uint32_t
 position(const struct fast_forward *ff, const struct reference *ref)
 {
 	return nic_sent(ff->net->hosts[ref->host], ref->item);
-}
-
-/*
- * When the wire of the reference is free after the packet that it has just sent, by its shaper,
- * which does not round: the time between two such packets is exact where the link limits the
- * reference.
- */
-static uint64_t
-free_ps(const struct fast_forward *ff, const struct reference *ref)
-{
-	return 1000 * ff->clock_ns - (uint64_t)nic_credit_ps(ff->net->hosts[ref->host]);
 }
 
 /*
@@ -244,6 +249,26 @@ look_later(struct fast_forward *ff, uint64_t end_ns)
 	return simulate(ff, min_u64(end_ns, ff->clock_ns + 100 * LOOK_NS), FAST_FORWARD_LOOKS);
 }
 
+static uint32_t
+acks_every(const struct fast_forward *ff)
+{
+	return ff->net->scenario->nic.ack_every;
+}
+
+/* follow() until the packets after `first`, and look at the queues on the way. */
+static int
+follow_and_look(struct fast_forward *ff, const struct reference *ref, uint32_t first,
+		uint32_t packets, uint64_t end_ns, bool *marks)
+{
+	int rc = 1;
+
+	for (uint32_t i = 1; rc == 1 && i <= QUEUE_LOOKS; i++) {
+		*marks = *marks || may_mark(ff);
+		rc = follow(ff, ref, first + packets * i / QUEUE_LOOKS, end_ns);
+	}
+	return rc;
+}
+
 /* Simulate this number of packets of the reference, and find out if they are a period. */
 static int
 observe(struct fast_forward *ff, uint32_t packets, uint64_t end_ns)
@@ -251,24 +276,26 @@ observe(struct fast_forward *ff, uint32_t packets, uint64_t end_ns)
 	struct reference ref = find_reference(ff->net);
 	uint32_t first = position(ff, &ref) + 1;
 	uint64_t begin_ps, end_ps;
+	bool marks = false;
 	int rc = follow(ff, &ref, first, end_ns);
 
 	if (rc != 1)
 		return rc < 0 ? rc : look_later(ff, end_ns);
-	begin_ps = free_ps(ff, &ref);
+	begin_ps = nic_free_ps(ff->net->hosts[ref.host]);
 	/* A later state may be a little earlier in its period. */
 	rc = simulate(ff, min_u64(ff->clock_ns + COMPARED_NS / 2, end_ns), FAST_FORWARD_LOOKS);
 	if (rc == 0)
 		rc = period_begin(ff->period, ff->clock_ns);
 	if (rc == 0)
-		rc = follow(ff, &ref, first + packets, end_ns);
+		rc = follow_and_look(ff, &ref, first, packets, end_ns, &marks);
 	if (rc != 1)
 		return rc < 0 ? rc : look_later(ff, end_ns);
-	end_ps = free_ps(ff, &ref);
+	end_ps = nic_free_ps(ff->net->hosts[ref.host]);
 	rc = compare(ff, ff->period, end_ns, FAST_FORWARD_LOOKS);
 	if (rc < 0)
 		return rc;
-	ff->is_known = rc == 1 && period_end(ff->period, end_ps - begin_ps);
+	ff->is_known = rc == 1 && !marks && period_end(ff->period, end_ps - begin_ps) &&
+		       (ff->period->is_exact || packets >= ROUNDED_IN_ACKS * acks_every(ff));
 	ff->tries++;
 	return 0;
 }
@@ -314,7 +341,10 @@ replay(struct fast_forward *ff, uint64_t n, uint64_t end_ns)
 static uint64_t
 most(const struct fast_forward *ff, uint64_t end_ns)
 {
-	return min_u64(period_most(ff->period), 1000 * (end_ns - ff->clock_ns) / ff->period->ps);
+	/* A replay compares a little later than its end. */
+	uint64_t left_ns = sub_sat(end_ns, ff->clock_ns + COMPARED_NS);
+
+	return min_u64(period_most(ff->period), 1000 * left_ns / ff->period->ps);
 }
 
 /* Leave out, or replay, what may be. */
@@ -323,7 +353,8 @@ go_ahead(struct fast_forward *ff, uint64_t n, uint64_t end_ns)
 {
 	if (ff->since_replay >= 2 * REPLAY_EVERY ||
 	    (ff->since_replay >= REPLAY_EVERY && n >= REPLAY_LEAST_PERIODS)) {
-		ff->since_replay = 0;
+		/* After a short one, the next long window is replayed too. */
+		ff->since_replay = n < REPLAY_LEAST_PERIODS ? REPLAY_EVERY : 0;
 		return replay(ff, min_u64(n, REPLAY_MOST_PERIODS), end_ns);
 	}
 	ff->since_replay++;
@@ -350,7 +381,10 @@ step(struct fast_forward *ff, uint64_t end_ns)
 	}
 	if (now.why == NIC_STEADY && is_paused(ff))
 		why = (enum fast_forward_why)NIC_UNSTEADY_PAUSE;
-	if (now.messages != ff->messages) {
+	if (why == (enum fast_forward_why)NIC_STEADY && may_mark(ff))
+		why = FAST_FORWARD_MARKS;
+	/* What is the state after other messages, or after an unsteady time, nobody knows. */
+	if (now.messages != ff->messages || why != (enum fast_forward_why)NIC_STEADY) {
 		ff->messages = now.messages;
 		ff->is_known = false;
 		ff->tries = 0;
@@ -360,8 +394,7 @@ step(struct fast_forward *ff, uint64_t end_ns)
 	if (!ff->is_known && ff->tries == ARRAY_LEN(lengths_in_acks))
 		return simulate(ff, min_u64(next_ns, end_ns), FAST_FORWARD_NO_PERIOD);
 	if (!ff->is_known)
-		return observe(ff, lengths_in_acks[ff->tries] * ff->net->scenario->nic.ack_every,
-			       end_ns);
+		return observe(ff, lengths_in_acks[ff->tries] * acks_every(ff), end_ns);
 	n = most(ff, end_ns);
 	if (n > 0)
 		return go_ahead(ff, n, end_ns);

@@ -13,6 +13,8 @@
  * frames may come a nanosecond earlier or later than a period ago, one after the other.
  */
 #define NEAR_NS 3
+/* Error of a time on the wire, in picoseconds, and of a difference of two nic_free_ps(). */
+#define ROUNDED_PS 3
 
 /* Visits the counters of a net. */
 struct visit {
@@ -50,6 +52,17 @@ n_hosts_of(const struct period *p)
 	return p->net->scenario->topology->n_hosts;
 }
 
+static uint32_t
+n_wires_of(const struct period *p)
+{
+	const struct topology *t = p->net->scenario->topology;
+	uint32_t n = t->n_hosts;
+
+	for (uint32_t i = 0; i < t->n_switches; i++)
+		n += t->switches[i].n_ports;
+	return n;
+}
+
 struct period *
 period_create(struct net *net)
 {
@@ -71,10 +84,11 @@ period_create(struct net *net)
 	p->n_counts = v.n;
 	p->positions = calloc(n + 1, sizeof(*p->positions));
 	p->at_end = calloc(n + 1, sizeof(*p->at_end));
+	p->wires = calloc(n_wires_of(p) + 1, sizeof(*p->wires));
 	p->counts = malloc((p->n_counts + 1) * sizeof(*p->counts));
 	p->growths = malloc((p->n_counts + 1) * sizeof(*p->growths));
 	if (ok && p->first_of != NULL && p->positions != NULL && p->at_end != NULL &&
-	    p->counts != NULL && p->growths != NULL)
+	    p->wires != NULL && p->counts != NULL && p->growths != NULL)
 		return p;
 	period_destroy(p);
 	return NULL;
@@ -89,6 +103,7 @@ period_destroy(struct period *p)
 	fabric_phase_free(&p->now.cables);
 	free(p->growths);
 	free(p->counts);
+	free(p->wires);
 	free(p->at_end);
 	free(p->positions);
 	free(p->first_of);
@@ -134,6 +149,26 @@ totals_of(const struct net *net)
 	return sum;
 }
 
+static struct period_wire
+wire_of_host(const struct period *p, uint32_t h)
+{
+	return (struct period_wire){.sent_bytes = nic_wire_bytes(p->net->hosts[h]),
+				    .free_ps = nic_free_ps(p->net->hosts[h])};
+}
+
+static void
+take_wires(const struct period *p, struct period_wire *out)
+{
+	const struct topology *t = p->net->scenario->topology;
+
+	for (uint32_t h = 0; h < n_hosts_of(p); h++)
+		*out++ = wire_of_host(p, h);
+	for (uint32_t i = 0; i < t->n_switches; i++)
+		for (uint16_t port = 0; port < t->switches[i].n_ports; port++)
+			*out++ = (struct period_wire){
+				.sent_bytes = sw_port_wire_bytes(p->net->switches[i], port)};
+}
+
 int
 period_begin(struct period *p, uint64_t now_ns)
 {
@@ -141,6 +176,7 @@ period_begin(struct period *p, uint64_t now_ns)
 
 	for (uint32_t h = 0; h < n_hosts_of(p); h++)
 		nic_positions(p->net->hosts[h], &p->positions[p->first_of[h]]);
+	take_wires(p, p->wires);
 	visit_counts(p->net, &v.to);
 	p->totals = totals_of(p->net);
 	return take_state(p, now_ns, &p->begin);
@@ -192,6 +228,78 @@ ends_agree(const struct period *p)
 	return true;
 }
 
+static uint64_t
+ps_on_wire(uint64_t bytes, uint64_t rate_bps)
+{
+	return rate_bps > 0 ? mul_div(bytes, 8000 * NS_PER_SEC, rate_bps) : 0;
+}
+
+static bool
+is_near(uint64_t a, uint64_t b, uint64_t by)
+{
+	return (a > b ? a - b : b - a) <= by;
+}
+
+static bool
+is_sender(const struct period *p, uint32_t h)
+{
+	for (uint32_t i = p->first_of[h]; i < p->first_of[h + 1]; i++)
+		if (p->positions[i].sent > 0)
+			return true;
+	return false;
+}
+
+/*
+ * The time that a host needs for what it has sent is the period's, exactly, if its wire was never
+ * idle. So this must be the same time for all of them: otherwise they do not keep step.
+ */
+static bool
+find_exact(struct period *p)
+{
+	uint64_t exact_ps = 0;
+
+	p->is_exact = true;
+	for (uint32_t h = 0; h < n_hosts_of(p); h++) {
+		struct period_wire now = wire_of_host(p, h), *begin = &p->wires[h];
+		uint64_t ps = ps_on_wire(now.sent_bytes - begin->sent_bytes,
+					 nic_link_bps(p->net->hosts[h]));
+
+		if (!is_sender(p, h))
+			continue;
+		if (!is_near(now.free_ps - begin->free_ps, ps, ROUNDED_PS))
+			p->is_exact = false;
+		else if (exact_ps > 0 && !is_near(ps, exact_ps, ROUNDED_PS))
+			return false;
+		else
+			exact_ps = ps;
+	}
+	if (exact_ps == 0)
+		return true;
+	if (!is_near(exact_ps, p->ps, NEAR_NS * 1000))
+		return false;
+	p->ps = exact_ps;
+	return true;
+}
+
+/* Had each port of a switch the time to send what it sent? Otherwise its queue grows. */
+static bool
+is_within_rates(const struct period *p)
+{
+	const struct topology *t = p->net->scenario->topology;
+	const struct period_wire *begin = &p->wires[n_hosts_of(p)];
+	uint64_t most_ps = p->ps + (p->is_exact ? ROUNDED_PS : 1000);
+
+	for (uint32_t i = 0; i < t->n_switches; i++)
+		for (uint16_t port = 0; port < t->switches[i].n_ports; port++, begin++) {
+			const struct node *sw = p->net->switches[i];
+			uint64_t sent = sw_port_wire_bytes(sw, port) - begin->sent_bytes;
+
+			if (ps_on_wire(sent, sw_port_rate_bps(sw, port)) > most_ps)
+				return false;
+		}
+	return true;
+}
+
 bool
 period_end(struct period *p, uint64_t ps)
 {
@@ -215,7 +323,7 @@ period_end(struct period *p, uint64_t ps)
 		.wire_bytes = totals_of(p->net).wire_bytes - p->totals.wire_bytes,
 		.cnps = totals_of(p->net).cnps - p->totals.cnps,
 	};
-	return ends_agree(p);
+	return ends_agree(p) && find_exact(p) && is_within_rates(p);
 }
 
 struct period_error

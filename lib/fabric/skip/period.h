@@ -16,6 +16,12 @@ struct period_state {
 	struct fabric_phase cables;
 };
 
+/* The way out of a port of a host or a switch. */
+struct period_wire {
+	uint64_t sent_bytes; /* wire bytes */
+	uint64_t free_ps;    /* of a host: nic_free_ps() */
+};
+
 /* Over all flows. */
 struct period_totals {
 	uint64_t wire_bytes, cnps;
@@ -38,8 +44,12 @@ struct period {
 	size_t n_counts;
 	struct period_growth *growths;
 	size_t n_growths;
+	struct period_wire *wires;   /* at the begin: of hosts, and then of the ports of switches */
 	struct period_totals totals; /* at the begin, and then in a period */
 	uint64_t ps;                 /* its length */
+	/* it is that of frames on the wire, because the wires of all hosts that send are never
+	 * idle; otherwise it was rounded */
+	bool is_exact;
 };
 
 /** @return owned by the caller, or NULL: out of memory. */
@@ -51,8 +61,9 @@ int period_begin(struct period *p, uint64_t now_ns);
 /** Is the net in the state of the begin? @return 1, 0, -ENOMEM. */
 int period_is_over(struct period *p, uint64_t now_ns);
 /**
- * It is over and took ps picoseconds: find what it has done.
- * @return false: the ends of a flow disagree, and it is no period.
+ * It is over and took ps picoseconds, about: find what it has done, and its exact length.
+ * @return false: the ends of a flow disagree, or hosts send at different speeds, or a link had more
+ * to send than it could. It is no period: what is the same to some ns differs more each time.
  */
 bool period_end(struct period *p, uint64_t ps);
 

@@ -124,12 +124,21 @@ nic_packet_ns(const struct node *node, uint32_t item)
 	return bytes * 8ull * NS_PER_SEC / nic->params.link_speed_bps;
 }
 
-int64_t
-nic_credit_ps(const struct node *node)
+uint64_t
+nic_free_ps(const struct node *node)
 {
 	const struct token_account *a = &nic_of_const(node)->wire.shaper.account;
 
-	return a->credit_nanobits / (int64_t)(a->rate_bps / 1000);
+	return 1000 * a->updated_ns -
+	       (uint64_t)(a->credit_nanobits / (int64_t)(a->rate_bps / 1000));
+}
+
+uint64_t
+nic_wire_bytes(const struct node *node)
+{
+	const struct nic_stats *stats = &nic_of_const(node)->stats;
+
+	return stats->tx_bytes + stats->tx_packets * GAP_BYTES;
 }
 
 /* Without `place`, in which the wheel and the ready ring may be swapped, and without timers, which
@@ -154,6 +163,12 @@ nic_phase(const struct node *node)
 	for (uint32_t item = 0; item < nic->n_qps; item++)
 		digest = phase_of(digest, &nic->qps[item]);
 	return digest;
+}
+
+uint64_t
+nic_link_bps(const struct node *node)
+{
+	return nic_of_const(node)->params.link_speed_bps;
 }
 
 void

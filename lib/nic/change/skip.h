@@ -49,8 +49,14 @@ void nic_positions(const struct node *node, struct nic_stretch *at);
 uint32_t nic_sent(const struct node *node, uint32_t item);
 /** Least time between two packets of a QP in the middle of a message. */
 uint64_t nic_packet_ns(const struct node *node, uint32_t item);
-/** What the shaper has left after a packet, as time at the speed of the link; negative: a debt. */
-int64_t nic_credit_ps(const struct node *node);
+/**
+ * When the wire is free after what was sent, by the shaper, which does not round. It grows by
+ * nothing but the time of frames on the wire as long as the wire is never idle.
+ */
+uint64_t nic_free_ps(const struct node *node);
+/** What was sent, in wire bytes, and the speed of the wire. */
+uint64_t nic_wire_bytes(const struct node *node);
+uint64_t nic_link_bps(const struct node *node);
 /** The first QP that sends; UINT32_MAX: none. */
 uint32_t nic_sender(const struct node *node);
 /** Digest of the state of transport that a period repeats. */

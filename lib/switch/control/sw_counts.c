@@ -2,6 +2,7 @@
 #include "switch/control/sw_counts.h"
 
 #include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
 #include "switch/control/control_state.h"
 #include "switch/forward/router.h"
 
@@ -31,4 +32,48 @@ sw_counts(struct node *node, struct node_pieces *to)
 	}
 	for (uint16_t port = 0; port < sw->n_ports; port++)
 		node_piece(to, &sw->ports[port].stats, sizeof(sw->ports[port].stats));
+}
+
+uint64_t
+sw_port_wire_bytes(const struct node *node, uint16_t port)
+{
+	const struct sw_port_stats *stats = &sw_of_const(node)->ports[port].stats;
+
+	return stats->tx_bytes + stats->tx_packets * GAP_BYTES;
+}
+
+uint64_t
+sw_port_rate_bps(const struct node *node, uint16_t port)
+{
+	return sw_of_const(node)->ports[port].shaper.account.rate_bps;
+}
+
+static bool
+may_mark(const struct sw_queue *q)
+{
+	const struct sw_marking *m = sw_marking_of(q);
+	uint64_t bytes = q->bytes;
+
+	if (m != NULL && m->scheme.ops != NULL)
+		return m->scheme.ops->may_hit(&m->scheme.params, bytes);
+	if (q->wred.weight > 0)
+		bytes = max_u64(bytes, q->wred.average_q16 >> WRED_AVERAGE_BITS);
+	return bytes > min_u64(q->wred.mark.min_bytes, q->wred.drop.min_bytes);
+}
+
+bool
+sw_may_mark(const struct node *node)
+{
+	const struct sw *sw = sw_of_const(node);
+
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		const struct sw_port *p = &sw->ports[port];
+
+		if (p->max_queues != 0)
+			return true;
+		for (uint8_t queue = 0; queue < TM_CLASSES; queue++)
+			if (p->wred_queues >> queue & 1 && may_mark(&p->queue[queue]))
+				return true;
+	}
+	return false;
 }

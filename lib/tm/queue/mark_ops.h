@@ -59,6 +59,8 @@ struct mark_ops {
 	 */
 	bool (*hit)(const void *params, void *state, void *counts, uint64_t rate_bps,
 		    const struct mark_packet *packet);
+	/* Is there a state in which hit() is true at this length of the queue? */
+	bool (*may_hit)(const void *params, uint64_t queue_bytes);
 };
 
 /* The tables in a struct mark_ops. */

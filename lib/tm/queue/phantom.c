@@ -82,4 +82,14 @@ phantom_hit(const void *params, void *state, void *counts, uint64_t rate_bps,
 	return true;
 }
 
-const struct mark_ops mark_phantom = {MARK_TABLES(phantom), .hit = phantom_hit};
+/* An empty queue says nothing of the phantom one. */
+static bool
+phantom_may_hit(const void *params, uint64_t queue_bytes)
+{
+	(void)params;
+	(void)queue_bytes;
+	return true;
+}
+
+const struct mark_ops mark_phantom = {MARK_TABLES(phantom), .hit = phantom_hit,
+				      .may_hit = phantom_may_hit};

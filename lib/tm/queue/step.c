@@ -50,4 +50,12 @@ step_hit(const void *params, void *state, void *counts, uint64_t rate_bps,
 	return true;
 }
 
-const struct mark_ops mark_step = {MARK_TABLES(step), .hit = step_hit};
+static bool
+step_may_hit(const void *params, uint64_t queue_bytes)
+{
+	const struct step_params *p = params;
+
+	return queue_bytes > p->step_threshold_bytes;
+}
+
+const struct mark_ops mark_step = {MARK_TABLES(step), .hit = step_hit, .may_hit = step_may_hit};
