@@ -346,7 +346,8 @@ agree(int rc)
 {
 	if (ranks == NULL || ranks_min(ranks, rc == APP_DONE) > 0)
 		return rc;
-	ranks_ended = true;
+	/* Of an exchange that failed here, the others do not know. */
+	ranks_ended = ranks->error == 0;
 	return rc == APP_DONE ? APP_FAILED : rc;
 }
 

@@ -829,7 +829,7 @@ gather(struct explain_job *x)
 	ranks_begin(ranks);
 	if (ranks->self != 0)
 		pack_spots(x, &ranks->out[0]);
-	ok &= !ranks->out[0].no_memory && ranks_to_first(ranks) == 0;
+	ok &= ranks_to_first(ranks) == 0;
 	for (uint32_t q = 1; ranks->self == 0 && q < ranks->n; q++) {
 		struct rank_reader from = rank_reader_of(&ranks->in[q]);
 

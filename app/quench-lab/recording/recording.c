@@ -222,7 +222,7 @@ take_frames(struct recordings *all, struct ranks *ranks)
 
 			rank_reader_copy(&from, &far, sizeof(far));
 			bytes = rank_reader_take(&from, far.seen.n_bytes);
-			if (bytes == NULL || far.recording >= all->n)
+			if (from.bad || far.recording >= all->n)
 				break;
 			write_frame(&all->items[far.recording], &far.seen, bytes);
 		}

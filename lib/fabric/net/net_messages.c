@@ -93,7 +93,7 @@ append_ranks(struct net *net, int64_t n)
 	ranks_begin(ranks);
 	if (ranks->self != 0 && n > 0)
 		rank_bytes_add(&ranks->out[0], net->messages, (size_t)n * sizeof(*net->messages));
-	failed |= ranks->out[0].no_memory || ranks_to_first(ranks) < 0;
+	failed |= ranks_to_first(ranks) < 0;
 	for (uint32_t q = 1; !failed && ranks->self == 0 && q < ranks->n; q++) {
 		n = append(net, ranks->in[q].at, (int64_t)(ranks->in[q].n / sizeof(*net->messages)),
 			   (uint32_t)n);

@@ -154,7 +154,7 @@ int
 net_gather(struct net *net, bool all)
 {
 	struct ranks *ranks = net->ranks;
-	int rc;
+	int rc = 0;
 
 	if (ranks == NULL)
 		return 0;
@@ -165,7 +165,6 @@ net_gather(struct net *net, bool all)
 
 		list_pieces(net, ranks->self, &w.pieces);
 	}
-	rc = ranks->out[0].no_memory ? -ENOMEM : 0;
 	if (ranks_to_first(ranks) < 0)
 		return -EIO;
 	for (uint32_t q = 1; ranks->self == 0 && q < ranks->n; q++) {

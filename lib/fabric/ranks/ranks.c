@@ -97,13 +97,25 @@ ranks_exchange(struct ranks *ranks, const struct rank_bytes *out, struct rank_by
 {
 	if (ranks->error == 0)
 		ranks->error = ranks->exchange(ranks, out, in);
+	/* It may have come to a part of them. */
+	for (uint32_t q = 0; ranks->error != 0 && q < ranks->n; q++)
+		in[q].n = 0;
 	return ranks->error;
 }
 
 int
 ranks_to_first(struct ranks *ranks)
 {
-	return ranks_exchange(ranks, ranks->out, ranks->in);
+	bool no_memory = ranks->out[0].no_memory;
+	int rc;
+
+	/* Rank 0 waits for this exchange. What is left has no form. */
+	if (no_memory)
+		ranks->out[0].n = 0;
+	rc = ranks_exchange(ranks, ranks->out, ranks->in);
+	if (no_memory)
+		ranks->error = rc = -ENOMEM;
+	return rc;
 }
 
 int

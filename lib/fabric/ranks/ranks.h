@@ -64,13 +64,16 @@ void rank_reader_copy(struct rank_reader *r, void *to, size_t n);
 
 /**
  * The exchange of the struct. After one that failed, ranks would take bytes of one exchange for
- * those of another, so all further ones fail at once.
+ * those of another, so all further ones fail at once. in[] is empty then.
  */
 int ranks_exchange(struct ranks *ranks, const struct rank_bytes *out, struct rank_bytes *in);
 
 /** Empty out[] before an exchange of another kind. */
 void ranks_begin(struct ranks *ranks);
-/** Pass out[0] of all other ranks to rank 0, in in[]. @return as exchange(). */
+/**
+ * Pass out[0] of all other ranks to rank 0, in in[]. Of a rank that had no memory for them, none
+ * arrives. @return as exchange().
+ */
 int ranks_to_first(struct ranks *ranks);
 /** Pass these bytes to all other ranks, whose own are in in[]. @return as exchange(). */
 int ranks_to_all(struct ranks *ranks, const void *from, size_t n);

@@ -117,7 +117,7 @@ gather(struct probe *p, bool end)
 	for (uint32_t i = 0; ranks->self != 0 && i < n; i++)
 		if (net_owns(p->net, i))
 			pack_switch(p, i, end, &ranks->out[0]);
-	ok = !ranks->out[0].no_memory && ranks_to_first(ranks) == 0;
+	ok = ranks_to_first(ranks) == 0;
 	for (uint32_t q = 1; ok && ranks->self == 0 && q < ranks->n; q++) {
 		struct rank_reader from = rank_reader_of(&ranks->in[q]);
 

@@ -53,6 +53,31 @@ TEST(no_exchange_follows_one_that_failed)
 	ranks_free(&ranks);
 }
 
+TEST(nothing_is_read_of_an_exchange_that_failed)
+{
+	struct ranks ranks = two_ranks();
+
+	/* It has come to a part of the bytes. */
+	result = -ENOMEM;
+	assert_int_equal(ranks_to_first(&ranks), -ENOMEM);
+	assert_int_equal(ranks.in[1].n, 0);
+	ranks_free(&ranks);
+}
+
+TEST(rank_0_gets_all_bytes_of_a_rank_or_none)
+{
+	struct ranks ranks = two_ranks();
+
+	ranks.self = 1;
+	rank_bytes_add(&ranks.out[0], "1234", 4);
+	ranks.out[0].no_memory = true; /* and then more */
+	assert_int_equal(ranks_to_first(&ranks), -ENOMEM);
+	assert_int_equal(ranks.out[0].n, 0);
+	assert_int_equal(ranks.error, -ENOMEM);
+	assert_int_equal(ranks.counts.exchanges, 1);
+	ranks_free(&ranks);
+}
+
 TEST(a_rank_that_sends_too_few_bytes_has_failed)
 {
 	struct ranks ranks = two_ranks();
