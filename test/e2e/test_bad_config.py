@@ -207,6 +207,8 @@ def used_devices(work):
                                  ("net_pcap0,rx_iface=lo,tx_iface=lo", "net_pcap1,rx_iface=lo,tx_iface=none", "interface lo")):
         done = run(path_of("switch"), *eal(first, second), "--", "--config", "rings.ini", "--duration", "10ms")
         one_line(f"two devices: {second}", done, 1, (f"{words} is in use by {first.partition(',')[0]}, too",))
+    done = run(path_of("switch"), *eal("net_pcap0,rx_iface=lo,tx_pcap=gone/a.pcap", "net_pcap1,rx_iface=none,tx_pcap=gone/b.pcap"), "--", "--config", "rings.ini")
+    check("two files of a folder that is missing", done.returncode != 0 and "in use" not in done.stderr, done.stderr)
     check_equal("the holders run on", (peer.stop(), holder.stop()), (0, 0))
 
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <libgen.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdbool.h>
@@ -146,14 +147,18 @@ claim_interface(const char *device, const char *kind, const char *word, const ch
 static int
 claim_file(const char *device, const char *path)
 {
-	char real[PATH_MAX], name[17];
+	char real[PATH_MAX], folder[PATH_MAX], name[17];
 	struct claimed c = {.kind = "file", .name = name, .device = device};
 	struct stat st;
 
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return 0;
-	/* Of a file that does not exist yet, glibc has the name, without links, nevertheless. */
-	if (realpath(path, real) == NULL && errno != ENOENT)
+	/*
+	 * Of a file that does not exist yet, glibc has the name, without links, nevertheless; if
+	 * its folder does not exist, that of the folder.
+	 */
+	snprintf(folder, sizeof(folder), "%s", path);
+	if (realpath(path, real) == NULL && (errno != ENOENT || stat(dirname(folder), &st) != 0))
 		return 0; /* the device does not start */
 	hash_text(real, name);
 	snprintf(c.words, sizeof(c.words), "file %.100s", path);
