@@ -14,10 +14,6 @@
 
 /* The peers' requests for lost answers arrive within this many of their timeouts. */
 #define LINGER_TIMEOUTS 2
-/* A question that gave up before the begin is asked again at this interval. */
-#define ASK_AGAIN_NS (250 * NS_PER_MS)
-/* For so long, a start waits for a peer that has answered ARP, and does not answer questions. */
-#define START_PATIENCE_NS (20 * NS_PER_SEC)
 
 /* ---- begin and end ---- */
 
@@ -346,52 +342,18 @@ judge(struct jobs *jobs, struct job_here *here, const struct job_rank_here *r,
 
 /* A started rank has not begun, because this peer does not answer. */
 static void
-wait_for_start(struct jobs *jobs, struct job_here *here, const struct nic_flow *flow,
-	       struct job_question *q, uint64_t now_ns)
+wait_for_start(struct job_here *here, const struct nic_flow *flow, bool is_lost)
 {
-	struct nic_flow_info info = flow_registry_life_info(jobs->registry, flow->id);
 	char why[JOB_WHY_CHARS];
 
-	if (q->since_ns == 0 || info.sum.tx_messages != q->answers) {
-		q->since_ns = max_u64(now_ns, 1);
-		q->answers = info.sum.tx_messages;
-	}
 	snprintf(why, sizeof(why),
 		 "rank %u waits for rank %u's digest of the job, and rank %u does not answer",
 		 flow->job.rank, flow->job.peer, flow->job.peer);
-	if (now_ns >= q->since_ns + START_PATIENCE_NS)
+	if (is_lost)
 		fail(here, why);
 	else if (!here->said_late)
 		say("job %s: the start waits: %s yet", here->job.name, why);
 	here->said_late = true;
-}
-
-/*
- * A question that gave up. After the begin, its peer is gone, or has restarted and knows nothing of
- * the iterations that have begun. Until then it may be late, and is asked again.
- */
-static void
-look_at_question(struct jobs *jobs, struct job_here *here, const struct job_rank_here *r,
-		 const struct nic_flow *flow, struct job_question *q, bool is_stopped)
-{
-	struct node *node = jobs->nodes->node[0];
-	const struct job_rank *ops = &here->job.plan->graph.ranks[r->rank];
-	uint64_t now_ns = jobs->now_ns;
-
-	if (q->in_run) {
-		if (!is_stopped)
-			judge(jobs, here, r, flow);
-		return;
-	}
-	if (!is_stopped && waits_for_digest(jobs, r, ops, flow->job.peer))
-		wait_for_start(jobs, here, flow, q, now_ns);
-	else
-		q->since_ns = 0;
-	if (now_ns < q->asked_ns + ASK_AGAIN_NS || !nic_job_ask_is_done(node))
-		return;
-	/* With one lcore, the index of a QP is its number. */
-	nic_job_ask(node, flow->first_number);
-	q->asked_ns = now_ns;
 }
 
 /* Ranks here are in their order, and this one is among them. */
@@ -418,49 +380,123 @@ has_begun(const struct jobs *jobs, const struct job_rank_here *r)
 	return info.begun > 0;
 }
 
-static void
-look_at_flows(struct jobs *jobs, struct job_here *here, const struct nic_config *config,
-	      bool any_failed)
+/* One look at all that ranks here need. */
+struct look {
+	struct jobs *jobs;
+	const struct nic_config *config;
+	bool any_failed; /* QP of the NIC */
+	/* flow that is to be asked again, and what was seen of it; JOB_NONE: none */
+	uint32_t due;
+	struct job_question_seen due_seen;
+};
+
+/* The first of those that are due, from jobs->next_asked on. */
+static bool
+is_next(const struct look *look, uint32_t f)
 {
-	bool is_stopped = config->jobs[here->number - 1].stopped;
+	return look->due == JOB_NONE || job_question_is_before(f, look->due, look->jobs->next_asked,
+							       look->config->n_job_flows);
+}
 
-	here->runs = true;
-	for (unsigned int f = 0; f < config->n_job_flows && !job_has_failed(here); f++) {
-		const struct nic_flow *flow = &config->flows[f];
-		struct job_question *q = &jobs->questions[f];
-		const struct job_rank_here *r;
-		bool gave_up;
+static void
+look_at_question(struct look *look, struct job_here *here, const struct job_rank_here *r,
+		 uint32_t f)
+{
+	struct jobs *jobs = look->jobs;
+	const struct nic_flow *flow = &look->config->flows[f];
+	const struct job_rank *ops = &here->job.plan->graph.ranks[r->rank];
+	const struct nic_flow_info info = flow_registry_life_info(jobs->registry, flow->id);
+	struct job_question *q = &jobs->questions[f];
+	bool begun = has_begun(jobs, r);
+	const struct job_question_seen seen = {
+		.answers = info.sum.tx_messages,
+		.gave_up = info.qps_failed > 0,
+		.begun = begun,
+		.waits = !look->config->jobs[here->number - 1].stopped &&
+			 (begun || waits_for_digest(jobs, r, ops, flow->job.peer)),
+	};
+	bool is_lost = job_question_is_lost(q, &seen, jobs->now_ns);
 
-		if (flow->job.number != here->number || !flow->qp.requester)
-			continue;
-		gave_up = any_failed && failed_qps(jobs, flow) > 0;
-		if (!flow->job.alive && (!gave_up || is_stopped))
-			continue;
-		r = rank_of(here, flow->job.rank);
-		if (!flow->job.alive) {
-			judge(jobs, here, r, flow);
-			continue;
-		}
-		q->in_run = has_begun(jobs, r) && (q->in_run || !gave_up);
-		here->runs = here->runs && q->in_run;
-		if (gave_up)
-			look_at_question(jobs, here, r, flow, q, is_stopped);
+	here->runs = here->runs && q->in_run;
+	if (is_lost && begun)
+		judge(jobs, here, r, flow);
+	else if (seen.gave_up && seen.waits && !begun)
+		wait_for_start(here, flow, is_lost);
+	if (job_question_is_due(q, &seen, jobs->now_ns) && is_next(look, f)) {
+		look->due = f;
+		look->due_seen = seen;
 	}
+}
+
+static void
+look_at_flow(struct look *look, struct job_here *here, uint32_t f)
+{
+	struct jobs *jobs = look->jobs;
+	const struct nic_flow *flow = &look->config->flows[f];
+	const struct job_rank_here *r;
+
+	if (flow->job.number != here->number || !flow->qp.requester)
+		return;
+	r = rank_of(here, flow->job.rank);
+	if (flow->job.alive)
+		look_at_question(look, here, r, f);
+	else if (look->any_failed && !look->config->jobs[here->number - 1].stopped &&
+		 failed_qps(jobs, flow) > 0)
+		judge(jobs, here, r, flow);
+}
+
+/* What its peers answered before the reset says nothing. */
+static void
+reset_questions(const struct look *look, const struct job_here *here)
+{
+	for (uint32_t f = 0; f < look->config->n_job_flows; f++) {
+		const struct nic_flow *flow = &look->config->flows[f];
+
+		if (flow->job.number == here->number && flow->job.alive && flow->qp.requester)
+			job_question_reset(&look->jobs->questions[f],
+					   flow_registry_life_info(look->jobs->registry, flow->id)
+						   .sum.tx_messages);
+	}
+}
+
+static void
+ask_again(struct look *look)
+{
+	struct jobs *jobs = look->jobs;
+	struct node *node = jobs->nodes->node[0];
+
+	if (look->due == JOB_NONE || !nic_job_ask_is_done(node))
+		return;
+	/* With one lcore, the index of a QP is its number. */
+	nic_job_ask(node, look->config->flows[look->due].first_number);
+	job_question_asked(&jobs->questions[look->due], &look->due_seen, jobs->now_ns);
+	jobs->next_asked = (look->due + 1) % look->config->n_job_flows;
 }
 
 static void
 look_for_failures(struct jobs *jobs, const struct nic_config *config)
 {
-	bool any_failed = jobs->n > 0 && nic_failed(jobs->nodes->node[0]) > 0;
+	struct look look = {
+		.jobs = jobs,
+		.config = config,
+		.any_failed = jobs->n > 0 && nic_failed(jobs->nodes->node[0]) > 0,
+		.due = JOB_NONE,
+	};
 
 	for (uint32_t i = 0; i < jobs->n; i++) {
 		struct job_here *here = &jobs->of[i];
 
 		if (__atomic_load_n(&here->waits, __ATOMIC_ACQUIRE))
 			here->runs = here->said_late = false;
-		if (any_failed || !here->runs)
-			look_at_flows(jobs, here, config, any_failed);
+		if (__atomic_exchange_n(&here->was_reset, false, __ATOMIC_ACQUIRE))
+			reset_questions(&look, here);
+		if (here->runs && !look.any_failed)
+			continue;
+		here->runs = true;
+		for (uint32_t f = 0; f < config->n_job_flows && !job_has_failed(here); f++)
+			look_at_flow(&look, here, f);
 	}
+	ask_again(&look);
 }
 
 /* The flow by which a rank here asks a peer of another program. */
@@ -558,7 +594,7 @@ jobs_watch(struct jobs *jobs, const struct nic_config *config, uint64_t now_ns)
 		begin_if_started(jobs, here, config);
 		told = told && has_told(jobs, here);
 		all = all && ended;
-		if (ended && here->said != here->job.iterations)
+		if (ended && here->said != here->job.iterations && !job_has_failed(here))
 			say("job %s: all iterations have ended", here->job.name);
 		here->said = ended ? here->job.iterations : 0;
 	}
@@ -630,5 +666,6 @@ jobs_restarted(struct jobs *jobs, uint32_t number)
 	if (here == NULL)
 		return;
 	__atomic_store_n(&here->has_failed, false, __ATOMIC_RELEASE);
+	__atomic_store_n(&here->was_reset, true, __ATOMIC_RELEASE);
 	__atomic_store_n(&here->waits, true, __ATOMIC_RELEASE);
 }

@@ -6,7 +6,7 @@
  * A job that is started fails if a QP gives up that one of its ranks needs: one that carries
  * messages, or the one that asks whether a rank is alive, while a rank here waits for that one. It
  * fails, too, if a peer says another digest of the job. A rank that has not begun has lost nothing:
- * it asks again, so a peer may be late.
+ * it asks again, so a peer may be late (job_question.h).
  */
 #ifndef QUENCH_APP_QUENCH_NIC_JOBS_JOBS_H
 #define QUENCH_APP_QUENCH_NIC_JOBS_JOBS_H
@@ -16,6 +16,7 @@
 #include "base/field/walk.h"
 #include "ctl/nic_config/nic_job.h"
 #include "quench-nic/flows/flow_registry.h"
+#include "quench-nic/jobs/job_question.h"
 #include "quench-nic/nodes/nodes.h"
 
 #define JOB_WHY_CHARS 256
@@ -32,14 +33,6 @@ struct job_rank_here {
 	uint32_t n_posts;
 };
 
-/* What a rank here asks a peer of another program once a second: whether it is alive. */
-struct job_question {
-	uint64_t asked_ns; /* again, after it gave up; 0: never */
-	uint64_t since_ns; /* the start waits for a peer that does not answer; 0: it does not */
-	uint64_t answers;  /* until then */
-	bool in_run;       /* it had not given up when the rank had begun: giving up is final */
-};
-
 struct job_here {
 	struct nic_job job; /* as at start-up; its plan is held */
 	uint32_t number;    /* of the job, from 1 on */
@@ -49,6 +42,7 @@ struct job_here {
 	/* why it failed, empty: it has not; written once, before has_failed */
 	char why[JOB_WHY_CHARS];
 	bool has_failed;
+	bool was_reset; /* not looked at since */
 	bool waits; /* its ranks begin when the job is started: they were reset, or it never was */
 	bool runs;  /* all of its questions are in_run */
 	bool said_late; /* that its start waits for a peer that does not answer */
@@ -62,13 +56,14 @@ struct jobs {
 	struct job_here *of; /* those with ranks here */
 	uint32_t n;
 	struct job_question *questions; /* by flow of jobs */
-	uint64_t now_ns;                /* at the last look */
-	uint64_t epoch_ns;  /* time 0 of the node, by a clock that the machine's programs share */
-	uint64_t link_bps;  /* of the NIC */
-	uint64_t linger_ns; /* how long to answer after the end */
-	uint64_t ended_ns;  /* when all had ended here; 0: not yet */
-	bool done;          /* and linger_ns have passed since */
-	bool told;          /* ranks that have another job know it, or are gone */
+	uint32_t next_asked; /* flow: those from here on have waited longest to be asked again */
+	uint64_t now_ns;     /* at the last look */
+	uint64_t epoch_ns;   /* time 0 of the node, by a clock that the machine's programs share */
+	uint64_t link_bps;   /* of the NIC */
+	uint64_t linger_ns;  /* how long to answer after the end */
+	uint64_t ended_ns;   /* when all had ended here; 0: not yet */
+	bool done;           /* and linger_ns have passed since */
+	bool told;           /* ranks that have another job know it, or are gone */
 };
 
 /**
