@@ -27,7 +27,7 @@ rank_bytes_more(struct rank_bytes *b, size_t n)
 		b->room = room;
 	}
 	b->n += n;
-	return b->at + b->n - n;
+	return b->at == NULL ? NULL : b->at + b->n - n;
 }
 
 void
@@ -49,7 +49,8 @@ rank_bytes_free(struct rank_bytes *b)
 struct rank_reader
 rank_reader_of(const struct rank_bytes *b)
 {
-	return (struct rank_reader){.at = b->at, .end = b->at + b->n};
+	/* C adds nothing to NULL, not even 0. */
+	return (struct rank_reader){.at = b->at, .end = b->n > 0 ? b->at + b->n : b->at};
 }
 
 const void *
@@ -61,7 +62,8 @@ rank_reader_take(struct rank_reader *r, size_t n)
 		r->bad = true;
 		return NULL;
 	}
-	r->at += n;
+	if (n > 0)
+		r->at += n;
 	return at;
 }
 
