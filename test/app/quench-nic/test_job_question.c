@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
+#include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 #include "quench-nic/jobs/job_question.h"
 
@@ -78,7 +79,7 @@ static const uint64_t timeouts[] = {8192, 524288, 1048576, 8388608, 67108864};
 
 TEST(a_peer_may_be_late_by_any_time)
 {
-	for (unsigned int i = 0; i < sizeof(timeouts) / sizeof(timeouts[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(timeouts); i++)
 		for (uint64_t up_ns = 0; up_ns < 2 * NS_PER_SEC; up_ns += 3 * NS_PER_MS) {
 			start(timeouts[i], up_ns, UINT64_MAX);
 			assert_int_equal(lost_ns(), UINT64_MAX);
@@ -87,7 +88,7 @@ TEST(a_peer_may_be_late_by_any_time)
 
 TEST(a_peer_that_does_not_come_is_given_up)
 {
-	for (unsigned int i = 0; i < sizeof(timeouts) / sizeof(timeouts[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(timeouts); i++) {
 		uint64_t lost;
 
 		start(timeouts[i], UINT64_MAX, UINT64_MAX);
@@ -100,7 +101,7 @@ TEST(a_peer_that_does_not_come_is_given_up)
 /* Also one that goes right after its digest, before it has answered. */
 TEST(a_peer_that_goes_in_the_run_is_given_up)
 {
-	for (unsigned int i = 0; i < sizeof(timeouts) / sizeof(timeouts[0]); i++)
+	for (unsigned int i = 0; i < ARRAY_LEN(timeouts); i++)
 		for (uint64_t up_ns = 0; up_ns < NS_PER_SEC; up_ns += 7 * NS_PER_MS)
 			for (uint64_t ns = 0; ns <= 4 * NS_PER_SEC; ns += 97 * NS_PER_MS) {
 				uint64_t lost;
