@@ -37,7 +37,7 @@ struct job_question_seen {
 	bool waits; /* of a job that is started: it has begun, or waits for the peer's digest */
 };
 
-/** Now nothing is known of the peer: after a reset, by which the question is asked anew. */
+/** Forget what is known of the peer: a reset asks the question again. */
 void job_question_reset(struct job_question *q, uint64_t answers);
 /** @return that the peer is gone, or late for longer than any start waits for it */
 bool job_question_is_lost(struct job_question *q, const struct job_question_seen *seen,

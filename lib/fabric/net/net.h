@@ -72,7 +72,7 @@ const struct scenario *net_scenario(const struct net *net);
 /** After the changes that events have made so far: the keys of switches, hosts and flows. */
 const struct scenario *net_in_force(const struct net *net);
 struct fabric *net_fabric(struct net *net);
-/** Time that was left out so far: the clock of the fabric and of its nodes is behind by it. */
+/** Time that was left out so far: time of the run minus the clock of the fabric and its nodes. */
 uint64_t net_skipped_ns(const struct net *net);
 /** A time of the run, by the present clock of the nodes. */
 uint64_t net_clock_ns(const struct net *net, uint64_t ns);

@@ -17,7 +17,7 @@
  * arrive.
  */
 static const uint8_t lengths_in_acks[] = {1, 1, 1, 1, 1, 1, 2, 2, 4, 4, 8, 16};
-/* A period that was rounded to a nanosecond is of so many of them: it then shows a drift. */
+/* A period whose time was rounded to a nanosecond has at least these ACKs, so that drift shows. */
 #define ROUNDED_IN_ACKS 16u
 /* Times in a period at which queues are looked at. */
 #define QUEUE_LOOKS 4u
