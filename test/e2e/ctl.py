@@ -1,46 +1,52 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """quenchctl beside a running program."""
+import contextlib
+import io
 import json
 import os
 import re
-import select
 import subprocess
-import tempfile
 
-from harness import BUILD, PATIENCE_S, check, check_equal, until
-import desk  # noqa: F401  # pylint: disable=unused-import  # finds the tools
+from harness import BUILD, check, check_equal, until
+import desk
 from quenchctl import main
-import quenchctl.show.show  # noqa: F401  # pylint: disable=unused-import  # loaded before the fork
 
 # A program that gets no CPU for seconds; quenchctl says so, and its user asks again.
 BUSY = re.compile(r"the program does not answer|did not respond")
 
 
-def forked(args, env):
-    """Run quenchctl in a copy of this process, which has its modules: a start of Python for each command would cost the suite a minute.
+def quenchctl(*words, env=None, cwd=None):
+    """Run a command of quenchctl in this process, which has its modules: a start of Python for each would cost the suite minutes.
 
-    Other tests run the program itself, with subprocess.
+    Other tests run the program itself. @return as subprocess.run()
     """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        pid = os.fork()
-        if pid == 0:
-            try:
-                os.dup2(out.fileno(), 1)
-                os.dup2(err.fileno(), 2)
-                os.environ.update(env)
-                main.main(args)
-            finally:
-                os._exit(70)
-        fd = os.pidfd_open(pid)
-        if not select.select([fd], [], [], PATIENCE_S)[0]:
-            os.kill(pid, 9)
-        os.close(fd)
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        texts = []
-        for file in (out, err):
-            file.seek(0)
-            texts.append(file.read().decode())
-    return subprocess.CompletedProcess(args, code, *texts)
+    was, folder = dict(os.environ), os.getcwd()
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape", write_through=True) for _ in range(2))
+    try:
+        os.environ.update(env or {})
+        os.chdir(cwd or folder)
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main.end(main.run_line([str(word) for word in words]))
+    finally:
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(was)
+    texts = [file.buffer.getvalue().decode(errors="surrogateescape") for file in (out, err)]
+    return subprocess.CompletedProcess(words, code, *texts)
+
+
+def controller(file_prefix, **options):
+    """A function that runs the words of a command, and again while the program is too busy for a change."""
+    def ctl(*words, **more):
+        done = []
+
+        def is_done():
+            done[:] = [quenchctl("-f", file_prefix, *words, **options, **more)]
+            return done[0].returncode == 0 or desk.BUSY not in done[0].stderr
+
+        until(is_done)
+        return done[0]
+    return ctl
 
 
 class Ctl:
@@ -55,7 +61,7 @@ class Ctl:
 
     def words(self, words):
         """Of a command whose words may have blanks."""
-        return forked([str(word) for word in (*self.command[1:], *words)], self.env)
+        return quenchctl(*self.command[1:], *words, env=self.env)
 
     def answer(self, words):
         """Of a question, which may be asked again."""

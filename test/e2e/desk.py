@@ -73,20 +73,6 @@ class Desk(desk.Desk):
         return ""
 
 
-def controller(file_prefix, **options):
-    """A function that runs quenchctl with the words of a command, from any folder, and again while the program is too busy for a change."""
-    def ctl(*words, **more):
-        done = []
-
-        def is_done():
-            done[:] = [run((BUILD / "app/quenchctl/quenchctl").absolute(), "-f", file_prefix, *words, **options, **more)]
-            return done[0].returncode == 0 or BUSY not in done[0].stderr
-
-        until(is_done)
-        return done[0]
-    return ctl
-
-
 def answers(file_prefix):
     try:
         with desk.choose(file_prefix) as d:

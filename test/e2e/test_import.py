@@ -8,6 +8,7 @@ import pathlib
 import resource
 import subprocess
 
+from ctl import quenchctl
 from harness import BUILD, PATIENCE_S, check, check_equal, finish, path_of, run, work_dir
 
 CTL = BUILD / "app/quenchctl/quenchctl"
@@ -33,8 +34,8 @@ def accepted(role, ini):
 def check_imports(work):
     for name, dialect, role, code, words in TABLE:
         ini = work / f"{name}.ini"
-        first = run(CTL, "import", dialect, FIXTURES / name)
-        second = run(CTL, "--output", ini, "import", dialect, FIXTURES / name)
+        first = quenchctl("import", dialect, FIXTURES / name)
+        second = quenchctl("--output", ini, "import", dialect, FIXTURES / name)
         check_equal(f"{name}: exit code", [first.returncode, second.returncode], [code, code])
         check(f"{name}: standard error", words in first.stderr, first.stderr)
         check(f"{name}: standard output and --output hold the same", ini.exists() and ini.read_text() == first.stdout)
@@ -134,7 +135,7 @@ def check_real(work):
     seen = 0
     for path in sorted((FIXTURES / "real").glob("*.[jt]*")):
         dialect, kept, ini = path.name.split("-")[0], path.with_suffix(".ini"), work / path.with_suffix(".ini").name
-        done = run(CTL, "-o", ini, "import", dialect, path)
+        done = quenchctl("-o", ini, "import", dialect, path)
         n_ports, code = REAL[path.name]
         check_equal(f"{path.name}: exit code", done.returncode, code)
         check_equal(f"{path.name}: ports", ini.read_text().count("\n[port "), n_ports)
@@ -154,7 +155,7 @@ def check_ports(work):
     """A file of 88 ports runs on two devices."""
     path = FIXTURES / "real/nxos-88.txt"
     ini = work / "two.ini"
-    done = run(CTL, "-o", ini, "--ports", "Ethernet1/1,1/88", "import", "nxos", path)
+    done = quenchctl("-o", ini, "--ports", "Ethernet1/1,1/88", "import", "nxos", path)
     check("two ports are all that is taken", done.returncode == 0 and ini.read_text().count("\n[port ") == 2, done.stderr)
     accepted("switch", ini)
     refused("a port that is not there", 2, ("--ports Ethernet1/89", "a port of the file"),
@@ -169,29 +170,29 @@ def check_exports(work):
     """What goes to SONiC's tables and back is the same switch, but for what was named."""
     example = CONFIG / "tor-sonic-example.ini"
     out, back = work / "out.json", work / "back.ini"
-    done = run(CTL, "-o", out, "export", "sonic", example)
+    done = quenchctl("-o", out, "export", "sonic", example)
     check("the example of SONiC's tables goes there whole", done.returncode == 0, done.stderr)
-    check_equal("and comes back whole", run(CTL, "-o", back, "import", "sonic", out).returncode, 0)
+    check_equal("and comes back whole", quenchctl("-o", back, "import", "sonic", out).returncode, 0)
     check_equal("it is the same switch", in_force(back), in_force(example))
-    done = run(CTL, "-o", out, "export", "sonic", CONFIG / "tor-nxos-example.ini")
+    done = quenchctl("-o", out, "export", "sonic", CONFIG / "tor-nxos-example.ini")
     check_equal("what has no words is named", [line.split("config/")[-1] for line in done.stderr.splitlines()
                 if "not carried over" in line],
                 ["tor-nxos-example.ini: [tc 3] mtu_bytes = 9216B: no counterpart in SONiC's tables"])
     check_equal("with its exit code", done.returncode, 3)
     for name in ("sonic-tor.json", "sonic-brackets.json", "real/sonic-spectrum-32x100.json"):
         first = work / f"first-{name.split('/')[-1]}.ini"
-        run(CTL, "-o", first, "import", "sonic", FIXTURES / name)
-        done = run(CTL, "-o", out, "export", "sonic", first)
+        quenchctl("-o", first, "import", "sonic", FIXTURES / name)
+        done = quenchctl("-o", out, "export", "sonic", first)
         check(f"{name}: what came from SONiC goes back whole", done.returncode == 0, done.stderr)
-        run(CTL, "-o", back, "import", "sonic", out)
+        quenchctl("-o", back, "import", "sonic", out)
         check_equal(f"{name}: it is the same switch", in_force(back), in_force(first))
     wrong = work / "wrong.ini"
     wrong.write_text("[port 0]\nlink_speed_bps = 1X\n")
     refused("a wrong INI", 2, (str(wrong), "[port 0] link_speed_bps = 1X: expected"), "export", "sonic", wrong)
 
 
-def refused(what, code, words, *command, **how):
-    done = run(CTL, *command, **how)
+def refused(what, code, words, *command, runs=quenchctl):
+    done = runs(*command)
     check(f"{what} is refused in one line", done.returncode == code and done.stdout == "" and
           len(done.stderr.splitlines()) == 1 and all(w in done.stderr for w in words), done)
 
@@ -220,12 +221,12 @@ def check_refusals(work):
     large = work / "large.json"
     large.write_text('{"PORT": [' + "[]," * (2 << 20) + "[]]}")
     refused("a file that needs more memory than there is", 1, (f"{large}: out of memory",), "import", "sonic", large,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (128 << 20, 128 << 20)))
+            runs=lambda *words: run(CTL, *words, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (128 << 20, 128 << 20))))
     kept = work / "kept.ini"
     kept.write_text("was here\n")
     refused("what is refused leaves the output alone", 2, ("expected",), "-o", kept, "import", "nxos", bad)
     check_equal("the output is what it was", kept.read_text(), "was here\n")
-    done = run(CTL, "-o", work / "none" / "x.ini", "import", "nxos", FIXTURES / "nxos-rocev2.txt")
+    done = quenchctl("-o", work / "none" / "x.ini", "import", "nxos", FIXTURES / "nxos-rocev2.txt")
     check("a folder that is not there", done.returncode == 1 and "cannot be written" in done.stderr, done.stderr)
     if os.path.exists("/dev/full"):
         with open("/dev/full", "w") as full:
@@ -239,15 +240,15 @@ def check_outputs(work):
     pipe = work / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
-        done = run(CTL, "-o", pipe, "import", "nxos", FIXTURES / "nxos-rocev2.txt")
+        done = quenchctl("-o", pipe, "import", "nxos", FIXTURES / "nxos-rocev2.txt")
         got = reader.communicate(timeout=PATIENCE_S)[0]
     check("--output of a pipe is written into it", done.returncode == 0 and "[qos_map]" in got, done.stderr)
     check("and it is a pipe still", pipe.is_fifo())
     beside = work / "x.ini.new"
     beside.write_text("mine\n")
-    run(CTL, "-o", work / "x.ini", "import", "nxos", FIXTURES / "nxos-rocev2.txt")
+    quenchctl("-o", work / "x.ini", "import", "nxos", FIXTURES / "nxos-rocev2.txt")
     check_equal("files beside the output are left alone", beside.read_text(), "mine\n")
-    done = run(CTL, "-o", "-", "import", "nxos", FIXTURES / "nxos-rocev2.txt", cwd=work)
+    done = quenchctl("-o", "-", "import", "nxos", FIXTURES / "nxos-rocev2.txt", cwd=work)
     check("--output - is standard output", "[qos_map]" in done.stdout and not (work / "-").exists(), done.stderr)
 
 
@@ -255,16 +256,16 @@ def check_inputs(work):
     """Files as they come from other systems."""
     for name, dialect in (("nxos-leaf.txt", "nxos"), ("sonic-tor.json", "sonic"), ("mlnx-mlxconfig.txt", "mlnx")):
         text = (FIXTURES / name).read_bytes()
-        plain = run(CTL, "import", dialect, FIXTURES / name)
+        plain = quenchctl("import", dialect, FIXTURES / name)
         other = work / name
         for what, changed in (("a byte order mark", b"\xef\xbb\xbf" + text), ("CR LF", text.replace(b"\n", b"\r\n"))):
             other.write_bytes(changed)
-            done = run(CTL, "import", dialect, other)
+            done = quenchctl("import", dialect, other)
             check_equal(f"{name} with {what}", [done.returncode, done.stdout], [plain.returncode, plain.stdout])
     secret = work / "secret.txt"
     secret.write_text("username admin password 5 $5$HASH role network-admin\nsnmp-server user x auth md5 HASH priv HASH\n"
                       "radius-server host 10.0.0.1 key 7 HASH\n" + (FIXTURES / "nxos-leaf.txt").read_text())
-    done = run(CTL, "import", "nxos", secret)
+    done = quenchctl("import", "nxos", secret)
     check("no secret of the device leaves its file", "HASH" not in done.stdout + done.stderr)
     check("the lines are counted", all(w in done.stdout for w in ("username", "snmp-server", "radius-server")),
           done.stdout[:500])
@@ -273,7 +274,7 @@ def check_inputs(work):
     tables["PORT"] = {f"Ethernet{4 * i}": {**port, "lanes": str(i)} for i in range(32)}
     many = work / "many.json"
     many.write_text(json.dumps({"PORT": tables["PORT"]}))
-    done = run(CTL, "import", "sonic", many)
+    done = quenchctl("import", "sonic", many)
     check("what all ports have is named once", "PORT lanes (32)" in done.stderr, done.stderr)
 
 

@@ -5,7 +5,8 @@ import csv
 import signal
 import time
 
-from desk import Desk, controller
+from ctl import controller
+from desk import Desk
 from harness import check, check_equal, finish, halt, work_dir
 from job_bed import Bed, addresses, job, nic_config
 

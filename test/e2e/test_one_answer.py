@@ -82,7 +82,7 @@ def check_warnings(role, program, ctl, case):
     if role == "switch":
         check_equal(f"{what}: --thresholds", warnings(run(path_of(role), "--config", changed, "--thresholds").stderr), said)
     before = len(program.err())
-    done = run(*ctl.command, "set", *(f"{head}.{key}={value}" for head, values in keys.items() for key, value in values.items()))
+    done = ctl.words(["set", *(f"{head}.{key}={value}" for head, values in keys.items() for key, value in values.items())])
     check_equal(f"{what}: set", (done.returncode, warnings(done.stderr)), (0, said))
     check_equal(f"{what}: the log of the program", warnings(program.err()[before:]), said)
     for file, expected in ((plain, []), (changed, said), (plain, [])):
@@ -167,7 +167,7 @@ def check_routes(switch, ctl):
                                 ("127.0.0.1", "non_routable", "not an address that a router forwards to"), ("169.254.7.7", "non_routable", "dropped"),
                                 ("fe80::1", "non_routable", "dropped"), ("255.255.255.255", "non_routable", "dropped")):
         way = ctl.json(f"show route {address}")
-        text = run(*ctl.command, "show", "route", address, env=ctl.env).stdout
+        text = ctl.words(["show", "route", address]).stdout
         check(f"show route {address}", way["kind"] == kind and said in text, (way, text))
     hops = {row["nexthop"]: row for row in ctl.json("show route hops")["rows"]}
     port = next(row for row in ctl.json("--since-start show router interfaces")["rows"] if row["interface"] == "port 3")
@@ -177,7 +177,7 @@ def check_routes(switch, ctl):
     check("show route hops: something was routed, and its port has a name", hops["10.0.33.2"]["out_packets"] > 0 and
           "port to-the-router" in ctl.text("show route hops"), hops)
     # Nothing is asked for any more, so that counters stand still.
-    check_equal("set: its address", run(*ctl.command, "set", "neighbor 10.0.33.7.mac=02:00:00:00:03:07", env=ctl.env).returncode, 0)
+    check_equal("set: its address", ctl.words(["set", "neighbor 10.0.33.7.mac=02:00:00:00:03:07"]).returncode, 0)
     check_equal("show route: none is dead", [row["dead"] for row in ctl.json("show route")["rows"]], ["", ""])
 
 
@@ -196,7 +196,7 @@ def start_full(work, name):
 
 def port_commands(ctl):
     """Of quenchctl's own list: those that take a port, without what they take besides, and all shows of a switch."""
-    lines = [line.split("  ")[1] for line in run(*ctl.command, "--help").stdout.splitlines()
+    lines = [line.split("  ")[1] for line in ctl.words(["--help"]).stdout.splitlines()
              if line.startswith("  ") and "(quench-nic)" not in line]
     by_port = [words.replace("[PORT]", "PORT").replace("QUEUE", "3") for words in lines if re.search(r"^(show|clear) .*PORT\]?( QUEUE)?$", words)]
     shows = [words.partition(" [")[0] for words in lines if re.fullmatch(r"show [a-z -]+( \[PORT\])?", words)]
@@ -238,7 +238,7 @@ def check_names(ctl):
                          ("show router interfaces", ["port to-the-router"]), ("show fdb", ["to-the-spine"])):
         table = ctl.text(words)
         check(f"{words}: names", all(text in table for text in texts), table)
-    done = run(*ctl.command, "set", "port 1.shaper_rate_bps=5G", "queue 3|1.max_rate_bps=2G", "port 2.shaper_rate_bps=5G", env=ctl.env)
+    done = ctl.words(["set", "port 1.shaper_rate_bps=5G", "queue 3|1.max_rate_bps=2G", "port 2.shaper_rate_bps=5G"])
     check("set: names", all(text in done.stdout for text in ("port to-the-spine", "queue to-the-router|1", "port 2 ")), done.stdout + done.stderr)
 
 
@@ -248,7 +248,7 @@ def check_maps(ctl):
         return {row["key"]: (row["value"], row["own"]) for row in ctl.json(f"show maps {port}")["maps"]}
 
     def done(*keys):
-        check_equal(f"set {' '.join(keys)}", run(*ctl.command, "set", *keys, env=ctl.env).returncode, 0)
+        check_equal(f"set {' '.join(keys)}", ctl.words(["set", *keys]).returncode, 0)
     done("qos_map.dscp_to_tc_map=10:5,12:4")
     done(f"port {NAMES[1]}.dscp_to_tc_map=12:6", "scheduler.dwrr_weight=5:11", "port 1.dwrr_weight=2:9")
     done("qos_map.dscp_to_tc_map=11:1")
@@ -262,7 +262,7 @@ def check_maps(ctl):
 def check_shutdown(ctl):
     """Tables, JSON and metrics say that a port is shut down, whatever its link."""
     for value, shown in (("on", "shutdown"), ("off", "up")):
-        check_equal(f"shutdown = {value}", run(*ctl.command, "set", f"port 2.shutdown={value}", env=ctl.env).returncode, 0)
+        check_equal(f"shutdown = {value}", ctl.words(["set", f"port 2.shutdown={value}"]).returncode, 0)
         row = ctl.json("show interfaces")["rows"][2]
         check_equal("show interfaces, JSON", (row["shutdown"], row["link"]), (value == "on", "up"))
         heading, *rows = ctl.table("show interfaces")

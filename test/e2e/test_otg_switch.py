@@ -10,7 +10,8 @@ machine misses its refresh. Verdicts are counts and ratios of the API and of the
 from configs import memif, port, section
 from harness import Program, check, check_equal, check_ledger, finish, until, work_dir
 from otg_bed import Otg, device, flow, pfc, raw_flow, settings, tx_port, value
-from desk import Desk, controller, eal, prefix
+from ctl import controller
+from desk import Desk, eal, prefix
 
 LINK, EGRESS = "100M", "20M"
 DSCP = {0: 0, 3: 26, 4: 32}  # by priority

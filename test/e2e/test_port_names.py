@@ -52,7 +52,7 @@ def check_changes(ctl, switch):
     check_equal("it is set", ctl.json("show interface 1")["tx_disabled"], 1)
     ctl.text("set interface pfc-delay Ethernet1/1 7")
     check("lines have names", f"set port {LONG}.tx_disabled=on: 1 key changed" in switch.err(), switch.err())
-    done = run(*ctl.command, "set", "port Ethernet1/1.shaper_rate=5G", f"queue {LONG}|3.max_rate_bps=2G", f"pg {LONG.upper()}|3.buffer_profile=default")
+    done = ctl.words(["set", "port Ethernet1/1.shaper_rate=5G", f"queue {LONG}|3.max_rate_bps=2G", f"pg {LONG.upper()}|3.buffer_profile=default"])
     check("keys of [port N], [queue N|M] and [pg N|M]", done.returncode == 0 and "shaper_rate_bps" in done.stdout and
           "max_rate_bps" in done.stdout, done)
     check_equal("the port has the key", ctl.json("show interface 0")["shaper_rate_bps"], 5_000_000_000)
@@ -62,7 +62,7 @@ def check_changes(ctl, switch):
         ctl.refused(words, *about)
     for key, *about in (("port Ethernet9/9.shaper_rate=1G", "port Ethernet9/9"), ("queue none|3.max_rate_bps=1G", "queue none|3"),
                         ("port 0.name=x", "cannot change while the program runs")):
-        done = run(*ctl.command, "set", key)
+        done = ctl.words(["set", key])
         check(f"{key} is refused", done.returncode == 2 and len(done.stderr.splitlines()) == 1 and all(a in done.stderr for a in about), done)
 
 

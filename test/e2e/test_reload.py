@@ -9,7 +9,8 @@ import signal
 from frames import ECT0, roce, write_pcap
 from configs import two_ports
 from harness import Program, check, check_equal, check_ledger, finish, work_dir
-from desk import Desk, controller, eal, prefix, wait_answers
+from ctl import controller
+from desk import Desk, eal, prefix, wait_answers
 
 RELOADS = 100
 STATIONS = ("02:00:00:00:00:01", "02:00:00:00:01:01")

@@ -92,7 +92,7 @@ def moving_keys(role, name, sends):
 
 def answers(ctl, role, moving):
     other = "(quench-nic)" if role == "switch" else "(quench-switch)"
-    lines = [line for line in run(*ctl.command, "--help").stdout.splitlines() if line.startswith("  show ") and other not in line]
+    lines = [line for line in ctl.words(["--help"]).stdout.splitlines() if line.startswith("  show ") and other not in line]
     words = [line.split("  ")[1].partition(" [")[0] for line in lines]
     found = {}
     for word in words:
@@ -127,9 +127,9 @@ def spelt(section, r):
 
 def change(ctl, *words):
     """A program that lacks the time for a change says so, and is asked again."""
-    done = run(*ctl.command, *words, env=ctl.env)
+    done = ctl.words([*words])
     while done.returncode != 0 and "try again" in done.stderr:
-        done = run(*ctl.command, *words, env=ctl.env)
+        done = ctl.words([*words])
     return done
 
 

@@ -135,7 +135,7 @@ def check_story(sender, ctl, work):
           not any("the trace begins" in line for line in lines), lines[:3])
     check_equal("and leaves it on", traces(), {102: 0})
 
-    done = run(*ctl.command, "set", "flow loop.rate_cap_bps=500K")
+    done = ctl.words(["set", "flow loop.rate_cap_bps=500K"])
     check_equal("a cap: exit code", done.returncode, 0)
     # Below the least rate of DCQCN, it is a change whatever the rate; the QP takes it when it is next looked at.
     sender.wait_until("a change of parameters is a row", lambda: any(
@@ -143,7 +143,7 @@ def check_story(sender, ctl, work):
     text = ctl.text("explain qp 102")
     check("explain: the cap", "rate: 0.5 Mb/s, which is rate_cap_bps of its flow" in text, text)
     check("explain: the story", "traced for" in text and "the trace begins at" in text and "cut" in text, text)
-    run(*ctl.command, "set", "flow loop.stopped=on")
+    ctl.words(["set", "flow loop.stopped=on"])
     sender.wait_until("it stands still", lambda: ctl.json("show qp 102")["hold"] == "stopped")
     check("explain: stopped", "stopped = on" in ctl.text("explain qp 102"))
     both = ctl.json("explain qp 102")
