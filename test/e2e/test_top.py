@@ -86,7 +86,7 @@ def check_nic(work):
     check_equal("it goes on", stopped(), [])
     ctl.refused("stop nobody", "nobody: expected a flow that \"show flows\" lists")
     ctl.text("remove write")
-    top.shows("without a flow that was removed", lambda text: "RTT us" in text and "\nwrite " not in text)
+    top.shows("without a flow that was removed", lambda text: "paused     RTT" in text and "\nwrite " not in text)
     top.process.send_signal(signal.SIGTERM)
     check_equal("SIGTERM ends it", top.end(), 0)
     top.read()

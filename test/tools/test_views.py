@@ -6,7 +6,7 @@ import unittest
 import fake  # noqa: F401  finds the tools
 from quenchctl.command import short
 from quenchctl.snapshot import Snapshot, Two
-from quenchctl.top.view import Style, View, add, bar, number
+from quenchctl.top.view import Style, View, add, bar, number, time
 from quenchctl.web.events import GOES_ON_MS, MOST, Events
 from quenchctl.web.picture import Picture
 from quenchctl.web.programs import MOST_SERIES, POINTS, History
@@ -49,6 +49,10 @@ class Top(unittest.TestCase):
     def test_numbers_have_three_digits_and_a_prefix(self):
         for value, text in ((0, "0"), (0.5, "0.5"), (999, "999"), (999.94, "999.9"), (999.95, "1.00K"), (12345, "12.35K"), (99949, "99.95K"), (99951, "100.0K"), (1e18, "1000.0P")):
             self.assertEqual(number(value), text)
+
+    def test_times_have_a_unit_of_their_own(self):
+        for ns, text in ((5, "5ns"), (999, "999ns"), (999.6, "1.00us"), (14810, "14.8us"), (14.81e6, "14.8ms"), (999.4e6, "999ms"), (1.5e9, "1.50s")):
+            self.assertEqual(time(ns), text)
 
     def test_a_name_keeps_its_end_when_it_is_shortened(self):
         self.assertEqual(short(NAME, 27), NAME)

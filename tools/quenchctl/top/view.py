@@ -76,6 +76,13 @@ def number(value: float) -> str:
     return f"{value:.2f}{' KMGTP'[prefix]}" if abs(value) < 99.95 else f"{value:.1f}{' KMGTP'[prefix]}"
 
 
+def time(ns: float) -> str:
+    """In three digits: 812ns, 14.8us."""
+    unit, scale = next((step for step in (("ns", 1), ("us", 1e3), ("ms", 1e6)) if ns < 999.5 * step[1]), ("s", 1e9))
+    value = ns / scale
+    return f"{value:.{0 if unit == 'ns' or value >= 99.95 else 1 if value >= 9.995 else 2}f}{unit}"
+
+
 def place(value: float, scale: float, width: int) -> int:
     return min(int(value / scale * width), width) if scale > 0 and value > 0 else 0
 
@@ -201,7 +208,7 @@ def add_nic(view: View, two: Two) -> None:
     if not view.fits(width + FLOW_CHARS):
         width = max(view.columns - FLOW_CHARS, FLOW_WIDTH)
     add_totals(view, two)
-    view.add(Style.HEADING, f"{'flow':<{width}} {'QPs':>5} {'wire b/s':>8} {'goodput':>8} {'msgs/s':>7} {'CNPs/s':>6} {'cuts/s':>6} {'resent':>6} {'paused':>6} {'RTT us':>7}")
+    view.add(Style.HEADING, f"{'flow':<{width}} {'QPs':>5} {'wire b/s':>8} {'goodput':>8} {'msgs/s':>7} {'CNPs/s':>6} {'cuts/s':>6} {'resent':>6} {'paused':>6} {'RTT':>7}")
     for p in two.pairs("flows", "flow"):
         row = p.now
         if row.get("gone"):
@@ -210,7 +217,7 @@ def add_nic(view: View, two: Two) -> None:
         view.add(Style.ALARM if resent + row.get("qps_failed", 0) > 0 else Style.PLAIN if wire > 0 else Style.QUIET,
                  f"{short(row.get('flow', ''), width):<{width}} {number(row.get('qps', 0)):>5} {number(wire):>8} {number(8 * p.rate('payload_bytes')):>8} "
                  f"{number(p.rate('messages')):>7} {number(p.rate('cnps_handled')):>6} {number(p.rate('rate_cuts')):>6} {number(resent):>6} "
-                 f"{p.rate('rx_pause_duration_us') / 1e4:5.1f}% {number(rtt_ns / 1e3) if rtt_ns > 0 else '-':>7}")
+                 f"{p.rate('rx_pause_duration_us') / 1e4:5.1f}% {time(rtt_ns) if rtt_ns > 0 else '-':>7}")
 
 
 def add(view: View, two: Two) -> None:
