@@ -183,6 +183,22 @@ def check_switch_page(page, other, name):
     check_equal("on a narrow screen nothing is cut off", faults(other), [])
 
 
+def check_pieces(page):
+    """The pieces of which a page is made, with values that no program here has."""
+    check_equal("what comes back is in its place, not at the end", page.script("""
+        const parent = element("div"), list = new Keyed(parent, item => element("i", {}, item.key));
+        return ["b", "abc", "ac"].map(keys => (list.show([...keys].map(key => ({key})), () => {}), parent.textContent))"""), ["b", "abc", "ac"])
+    check_equal("a value between gaps is a point", page.script("return Chart.prototype.alone(arguments[0], 1)", {"data": [[], [3, None, 4, None, 5, 5, None]]}), [0, 2])
+    check_equal("rates have three digits, counts all of theirs", page.script('return [rate(173.94), rate(99.94), rate(13300), count(6230), count(1234567)]'),
+                ["174\u00a0/s", "99.9\u00a0/s", "13.3\u00a0k/s", "6\u202f230", "1.23\u00a0M"])
+    check_equal("what is left out of a chart is said", page.script("""
+        const parent = element("div"), series = new Map(["a", "b"].map(name => [name, [1, 2]]));
+        document.body.append(element("section", {}, parent));
+        const chart = new Chart(parent, "/s", 120), said = [2, 1, 0].map(n => (chart.draw([1, 2], series, ["a", "b"], 2, [], "none", n), chart.left.textContent));
+        parent.parentElement.remove();
+        return said"""), ["2 with lower values are not drawn.", "1 with lower values is not drawn.", ""])
+
+
 def check_nic_page(page, name):
     css = of(name)
     wait("a NIC on the same page", lambda: text(page, css + ".state") == "live" and count(page, css + ".port") == 1)
@@ -458,6 +474,7 @@ def check_page(work):
     wait("a second viewer has what the first one saw before", lambda: points(other, name)[:6] == points(page, name)[:6])
     check_switch_page(page, other, name)
     check_nic_page(page, nic_name)
+    check_pieces(page)
     keep(other, "web-narrow")
     check_control(work, web, page, other, name, nic_name, nic.process)
     check_equal("the switch ends", switch.stop(), 0)

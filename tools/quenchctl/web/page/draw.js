@@ -33,7 +33,17 @@ function scaledSeconds(value) {
 
 function number(value, unit) {
   const [digits, prefix] = unit === "s" ? scaledSeconds(value) : scaled(value, unit);
-  return (prefix === "" ? Math.round(digits * 10) / 10 : digits.toPrecision(3)) + "\u00a0" + prefix + (unit || "");
+  return (prefix === "" ? Math.round(digits * 10) / 10 : digits.toPrecision(3)) + "\u00a0" + prefix + unit;
+}
+
+// A rate in at most three digits, so that a tile's width is steady.
+function rate(value) {
+  return value >= 99.95 && value < 999.5 ? `${Math.round(value)}\u00a0/s` : number(value, "/s");
+}
+
+// Exact while it is short, with a narrow space before each three digits.
+function count(value) {
+  return value < 1e6 ? value.toLocaleString("en").replaceAll(",", "\u202f") : number(value, "");
 }
 
 // A round number, as axes and settings have them.
@@ -66,14 +76,14 @@ class Keyed {
   show(items, update) {
     const old = this.known;
     this.known = new Map();
-    for (const item of items) {
+    items.forEach((item, i) => {
       const e = old.get(item.key) || this.make(item);
       old.delete(item.key);
       this.known.set(item.key, e);
-      if (!e.isConnected)
-        this.parent.append(e);
+      if (this.parent.children[i] !== e)
+        this.parent.insertBefore(e, this.parent.children[i] || null);
       update(e, item);
-    }
+    });
     for (const e of old.values())
       e.remove();
   }
@@ -89,8 +99,8 @@ class Stats {
     this.list.show(tiles.map(t => ({...t, key: t.label})), (tile, t) => {
       const [label, value, total] = tile.children;
       label.textContent = t.label;
-      value.textContent = t.of ? number(t.value, "B") : number(t.rate, "/s");
-      total.textContent = t.of ? `of ${round(t.of, "B")}` : `${number(t.total).trim()} in total`;
+      value.textContent = t.of ? number(t.value, "B") : rate(t.rate);
+      total.textContent = t.of ? `of ${round(t.of, "B")}` : `${count(t.total)} in total`;
       tile.title = t.of ? `${t.value} of ${t.of} bytes` : `${t.label}: ${t.total} since the program started`;
       tile.className = `stat ${t.kind} ${t.rate > 0 ? "now" : ""}`;
     });
@@ -121,13 +131,13 @@ class Ports {
       const shaped = p.shaped > 0 && p.shaped < p.speed ? p.shaped : 0;
       name.textContent = p.name;
       device.textContent = p.device;
-      speed.textContent = (p.shutdown ? "shut down, " : p.down ? "link down, " : "") + round(p.speed, "b/s") + (shaped ? `, out ${round(shaped, "b/s")}` : "");
+      speed.textContent = (p.shutdown ? "shut down, " : p.down ? "link down, " : "") + round(p.speed, "b/s") + (shaped ? `, out\u00a0${round(shaped, "b/s")}` : "");
       port.title = `${p.name}, ${p.device}: link ${round(p.speed, "b/s")}` + (shaped ? `, what it sends is shaped to ${round(shaped, "b/s")}` : "");
       rx.textContent = "in " + number(p.rx, "b/s");
       tx.textContent = "out " + number(p.tx, "b/s");
       use(rxUse, p.rx, p.speed);
       use(txUse, p.tx, shaped || p.speed);
-      pauses.textContent = p.pauses > 0 ? "pauses " + number(p.pauses, "/s") : "";
+      pauses.textContent = p.pauses > 0 ? "pauses " + rate(p.pauses) : "";
       port.classList.toggle("down", p.down);
       port.classList.toggle("shutdown", p.shutdown);
       port.classList.toggle("storm", p.storm);
@@ -221,7 +231,9 @@ class Chart {
     this.plot = null;
     this.key = null;
     this.none = element("div", {class: "none"});
+    this.left = element("div", {class: "left"});
     parent.append(this.none);
+    parent.after(this.left);
     new ResizeObserver(() => this.plot && this.plot.setSize(this.size())).observe(parent);
     dark.addEventListener("change", () => { this.key = null; });
   }
@@ -230,13 +242,14 @@ class Chart {
     return {width: Math.max(200, this.parent.clientWidth), height: 190};
   }
 
-  // end: time at the right edge. lines: [{name, kind, at}]
-  draw(times, series, names, end, lines, none) {
+  // end: time at the right edge. lines: [{name, kind, at}]. left: number of series that are not among the names
+  draw(times, series, names, end, lines, none, left) {
     const key = names.join("\n");
     const data = [times, ...names.map(n => series.get(n))];
     this.end = end;
     this.lines = lines;
     this.none.textContent = names.length === 0 ? none : "";
+    this.left.textContent = names.length > 0 && left > 0 ? `${left} with lower values ${left === 1 ? "is" : "are"} not drawn.` : "";
     this.parent.classList.toggle("empty", names.length === 0);
     this.parent.parentElement.classList.toggle("without", names.length === 0);
     if (key !== this.key) {
@@ -254,7 +267,13 @@ class Chart {
   legend(plot, value, series) {
     const list = plot.data[series], known = v => v !== null && v !== undefined;
     const v = known(value) || plot.cursor.left >= 0 ? value : list && list.findLast(known);
-    return known(v) ? number(v, this.unit) : "\u2013";
+    return !known(v) ? "\u2013" : this.unit === "/s" ? rate(v) : number(v, this.unit);
+  }
+
+  // Values without neighbours, which no line joins.
+  alone(plot, series) {
+    const list = plot.data[series], none = i => list[i] === null || list[i] === undefined;
+    return list.map((_, i) => i).filter(i => !none(i) && none(i - 1) && none(i + 1));
   }
 
   newest(data) {
@@ -325,7 +344,8 @@ class Chart {
       axes: [{...axis, space: 70, size: 26, values: (_, ticks) => ticks.map(clock)},
         {...axis, space: 30, size: 66, values: (_, ticks) => ticks.map(t => round(t, this.unit))}],
       series: [{label: "at", value: (_, t) => t === null ? "" : clock(t)}, ...names.map((name, i) => ({
-        label: name, stroke: colours[i % colours.length], width: 1.5, spanGaps: false, points: {show: false},
+        label: name, stroke: colours[i % colours.length], width: 1.5, spanGaps: false,
+        points: {show: true, size: 5, fill: colours[i % colours.length], filter: (plot, s) => this.alone(plot, s)},
         value: (plot, v, s) => this.legend(plot, v, s)}))],
     }, data, this.parent);
   }

@@ -2,7 +2,7 @@
 // Asks the server twice a second for what is new of each program, and shows it.
 "use strict";
 
-const MOST_LINES = 6;
+const MOST_LINES = 8; // as many as there are colours
 const MOST_BARS = 12; // with more, idle bars are left out
 const MOST_STORMS = 6;
 const MOST_EVENTS = 100;
@@ -14,7 +14,7 @@ let held = false, last = null;
 const WORDS = {
   "quench-switch": {bars: "Queues and priority groups", rates: "Rates of ports", depth: "Queue depth",
     marks: "ECN marks", pauses: "Pauses, both ways", none: {rates: "no traffic", depth: "all queues empty", marks: "no marks", pauses: "no pauses"}},
-  "quench-nic": {bars: "Flows, of the link's speed", rates: "Rates of flows", depth: "Round-trip time, mean of half a second",
+  "quench-nic": {bars: "Rates of flows, beside the link's speed", rates: "Rates of flows", depth: "Round-trip time, mean of half a second",
     marks: "CNPs", pauses: "Pauses, packets sent again", none: {rates: "no traffic", rtt: "no round trip", marks: "no CNPs", pauses: "neither"}},
 };
 
@@ -74,6 +74,12 @@ class View {
     return [...series.keys()].filter(name => most.has(name));
   }
 
+  // How many series with values wanted() leaves out.
+  leftOut(chart, names) {
+    return this.chosen !== null && this.isSwitch ? 0 :
+      [...this.history.series(chart)].filter(([name, list]) => !names.includes(name) && Math.max(0, ...list) > 0).length;
+  }
+
   shownBars(bars) {
     if (this.chosen !== null && this.isSwitch)
       return bars.filter(b => b.port === this.chosen);
@@ -114,7 +120,7 @@ class View {
     this.ports.show(picture.ports, this.chosen);
     this.bars.show(shown);
     this.find(".keys.of-nic").hidden = this.isSwitch || shown.every(b => b.marks.length === 0);
-    this.find(".idle").textContent = this.chosen !== null || idle === 0 ? "" : `${idle} that were empty for two minutes are not shown.`;
+    this.find(".idle").textContent = this.chosen !== null || idle === 0 ? "" : `${idle} that ${idle === 1 ? "was" : "were"} empty for two minutes ${idle === 1 ? "is" : "are"} not shown.`;
     this.find(".storms").hidden = picture.storms.length === 0;
     const more = picture.storms.length - MOST_STORMS;
     this.find(".storms").textContent = picture.storms.slice(0, MOST_STORMS).join("\n") + (more > 0 ? `\nand ${more} more` : "");
@@ -122,7 +128,7 @@ class View {
     for (const [name, chart] of Object.entries(this.charts)) {
       const names = this.wanted(name);
       chart.draw(this.history.times, this.history.series(name), names, end, this.lines(name, names),
-        this.history.times.length === 0 ? "nothing yet" : this.none[name] + " in the last two minutes");
+        this.history.times.length === 0 ? "nothing yet" : this.none[name] + " in the last two minutes", this.leftOut(name, names));
     }
   }
 }
