@@ -263,6 +263,15 @@ say_measures(void)
 }
 
 static void
+started(const struct run_app *app)
+{
+	(void)app;
+	say_running();
+	say_measures();
+	jobs_say(&nic.jobs);
+}
+
+static void
 set_epoch(const struct run_app *app, uint64_t epoch_ns)
 {
 	nic.jobs.epoch_ns = epoch_ns;
@@ -293,6 +302,7 @@ run_nic(const struct opts *opts)
 		.ethdevs = &nic.nodes.ethdev,
 		.n_ports = 1,
 		.opts = opts,
+		.started = started,
 		.done = is_done,
 		.shaper_burst_ns = shaper_burst_ns,
 		.stats = nic_stats_line,
@@ -312,9 +322,6 @@ run_nic(const struct opts *opts)
 		flows_close(&nic.flows);
 		return rc;
 	}
-	say_running();
-	say_measures();
-	jobs_say(&nic.jobs);
 	rc = run_node(&app, &nic.result);
 	connections_stop(&nic.connections);
 	last = active_config_hold(nic.active);

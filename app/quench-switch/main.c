@@ -296,6 +296,17 @@ leave(const struct run_app *app, uint64_t now_ns)
 	return sw_dcbx_leave(s->node, now_ns) && now_ns < s->leave_by_ns;
 }
 
+static void
+say_running(const struct run_app *app)
+{
+	char lcores[40];
+
+	snprintf(lcores, sizeof(lcores), app->n_nodes == 1 ? "lcore %u" : "%u lcores",
+		 app->n_nodes == 1 ? run_poll_lcore(0) : app->n_nodes);
+	say("running: %u ports, %" PRIu64 " bytes of buffer, polling on %s", app->n_ports,
+	    quench_switch.config->params.mmu.buffer_bytes, lcores);
+}
+
 static int
 run_switch(struct quench_switch *s, const struct opts *opts)
 {
@@ -314,19 +325,15 @@ run_switch(struct quench_switch *s, const struct opts *opts)
 		.ethdevs = s->ethdevs,
 		.n_ports = s->config->params.n_ports,
 		.opts = opts,
+		.started = say_running,
 		.shaper_burst_ns = shaper_burst_ns,
 		.stats = switch_stats,
 		.watch = switch_watch,
 		.leave = leave,
 	};
-	char lcores[40];
 	int rc;
 
 	shards_find(&s->shards, s->node);
-	snprintf(lcores, sizeof(lcores), app.n_nodes == 1 ? "lcore %u" : "%u lcores",
-		 app.n_nodes == 1 ? run_poll_lcore(0) : app.n_nodes);
-	say("running: %u ports, %" PRIu64 " bytes of buffer, polling on %s", app.n_ports,
-	    s->config->params.mmu.buffer_bytes, lcores);
 	rc = run_node(&app, &s->result);
 	if (rc == 0 && opts->json != NULL)
 		rc = report_write(switch_report(&app, params_in_force(s), &s->result), opts->json);

@@ -6,7 +6,7 @@ import pathlib
 import shutil
 import sys
 
-from harness import BUILD, CORES, PATIENCE_S, run, until
+from harness import CORES, PATIENCE_S, until
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 from quench import desk  # noqa: E402
@@ -35,12 +35,10 @@ def eal(file_prefix, *devices, lcores=1, memory=96):
 
 
 class Desk(desk.Desk):
-    """Of a running program, which may say that it runs a moment before it answers."""
+    """Of a running program."""
 
     def __init__(self, file_prefix):
-        path = str(BASE / file_prefix / SOCKET)
-        until(lambda: desk.is_alive(path))
-        super().__init__(path, PATIENCE_S)
+        super().__init__(str(BASE / file_prefix / SOCKET), PATIENCE_S)
 
     def rows(self, method, **params):
         """The list that a method returns."""
@@ -71,17 +69,3 @@ class Desk(desk.Desk):
         except desk.Refused as error:
             return str(error)
         return ""
-
-
-def answers(file_prefix):
-    try:
-        with desk.choose(file_prefix) as d:
-            return bool(d.call("info"))
-    except desk.Failed:
-        return False
-
-
-def wait_answers(program, file_prefix):
-    """A program says that it runs a moment before its desk answers."""
-    program.wait_started()
-    program.wait_until("it answers", lambda: answers(file_prefix))

@@ -158,6 +158,7 @@ class Program:
             self.complain(f"does not get to: {what}")
 
     def wait_started(self):
+        """Then its socket answers."""
         self.wait_until("running", lambda: "running" in self.err())
 
     def quiet(self, lines=3):

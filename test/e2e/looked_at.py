@@ -3,7 +3,7 @@
 from configs import flow_to_itself, nic, port
 from frames import ECT0, roce, write_pcap
 from harness import BUILD, Program, check, run
-from desk import eal, prefix, wait_answers
+from desk import eal, prefix
 
 LONG = "Ethernet101/1/10.breakout-lane4"
 SWITCH = """
@@ -26,7 +26,7 @@ def start_switch(work, name):
                                     for i in range(100)])
     program = Program(work, "switch", "switch", SWITCH, eal(name, f"net_pcap0,rx_pcap={work}/seed.pcap", "net_ring0", "net_ring1", "net_null0,no-rx=1"),
                       "--stats-interval", 0, "--idle-sleep", 200)
-    wait_answers(program, name)
+    program.wait_started()
     return program
 
 
@@ -34,7 +34,7 @@ def start_nic(work, name, flow="write"):
     """It sends to itself by a ring."""
     program = Program(work, "nic", "nic", nic_config(flow), eal(name, "net_ring0"), "--stats-interval", 0,
                       "--idle-sleep", 200)
-    wait_answers(program, name)
+    program.wait_started()
     return program
 
 

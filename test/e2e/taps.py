@@ -5,7 +5,7 @@ import os
 
 import configs
 from harness import Program, privileged, run, skip
-from desk import eal, prefix, wait_answers
+from desk import eal, prefix
 
 BRIDGE = f"q{os.getpid() % 100000}b"
 TAPS = [f"q{os.getpid() % 100000}t{i}" for i in (0, 1)]
@@ -34,5 +34,5 @@ def start(work, name, host, nic_keys, *options, net="10.78.0", **flow_keys):
         "a", 3 - host, net, requester="on" if host == 1 else "off", message_bytes="64KB", **flow_keys)
     program = Program(work, "nic", name, text, eal(file_prefix, f"net_tap0,iface={TAPS[host - 1]}", lcores=3), "--idle-sleep", 200,
                       "--stats-interval", 0.1, *options)
-    wait_answers(program, file_prefix)
+    program.wait_started()
     return program, file_prefix

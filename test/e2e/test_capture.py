@@ -21,7 +21,7 @@ from ctl import Ctl
 from frames import icrc_ok
 from harness import PATIENCE_S, Program, check, check_equal, finish, halt, run, skip, work_dir
 from scapy.utils import RawPcapNgReader
-from desk import eal, prefix, wait_answers
+from desk import eal, prefix
 
 NIC = nic(1, link_speed_bps="1G", first_qpn=100) + flow_to_itself("loop", 2, messages=0, message_bytes="16KB", rate_cap_bps="4M")
 # Far more than a ring of 64 KiB takes while nobody reads.
@@ -202,7 +202,7 @@ def check_ends(program, ctl, work):
 def start(work, role, config, *devices, lcores=1):
     name = prefix(f"{role}{next(numbers)}")
     program = Program(work, role, name, config, eal(name, *devices, lcores=lcores), "--idle-sleep", 200, "--stats-interval", 0)
-    wait_answers(program, name)
+    program.wait_started()
     return program, Ctl(work, "-f", name)
 
 

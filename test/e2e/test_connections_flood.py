@@ -12,7 +12,7 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw
 from taps import BRIDGE, TAPS, join, need_bridge
-from desk import eal, prefix, wait_answers
+from desk import eal, prefix
 
 HALF_OPEN = 128  # an eighth of the connections
 REQ, PORT, QKEY = 0x10, 7471, 0x80010000
@@ -44,7 +44,7 @@ def start(work, name, host, flow):
     file_prefix = prefix(name)
     text = f"[nic]\nmac = 02:00:00:00:00:0{host}\nip = 10.78.0.{host}\nlink_speed_bps = 1G\nlocal_ack_timeout = 16\n{flow}"
     program = Program(work, "nic", name, text, eal(file_prefix, f"net_tap0,iface={TAPS[host - 1]}"), "--idle-sleep", 200)
-    wait_answers(program, file_prefix)
+    program.wait_started()
     join(TAPS[host - 1])
     return program, Ctl(work, "-f", file_prefix)
 

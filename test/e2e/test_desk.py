@@ -5,13 +5,16 @@
 Everything that the final JSON says of a switch that has become quiet is compared with what the desk said before.
 """
 import datetime
+import fcntl
+import os
+import pathlib
 import shutil
 
 import configs
 from configs import port
 from frames import ECT0, pfc_frame, roce, write_pcap
 from harness import Program, check, check_equal, finish, run, work_dir
-from desk import Desk, eal, prefix
+from desk import BASE, Desk, eal, prefix
 
 ADDRESSES = 700
 SWITCH = configs.full_switch() + (port(0, link_speed_bps="1G", pfcwd_action="alert", pfcwd_detection_time_ns="250ms") +
@@ -48,6 +51,28 @@ def check_refusals(t, cases):
 
 def select(rows, *keys):
     return [[row[key] for row in rows] for key in keys]
+
+
+def wants_lock(program, inode):
+    """Does the program wait for the lock of a file? The kernel lists who waits with "->"."""
+    waiting = [line.split() for line in pathlib.Path("/proc/locks").read_text().splitlines() if "->" in line]
+    return any(words[5] == str(program.process.pid) and words[6].endswith(f":{inode}") for words in waiting)
+
+
+def check_started(work, role, config, *devices):
+    """A program says that it runs once its socket answers. It waits for the lock of the socket's folder, which this test holds."""
+    name = prefix(f"started{role}")
+    folder = BASE / name
+    folder.mkdir(parents=True)
+    held = os.open(folder, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    program = Program(work, role, f"started-{role}", config, eal(name, *devices), "--idle-sleep", 200, "--stats-interval", 0, *(["--stay"] if role == "nic" else []))
+    program.wait_until("it waits for the lock", lambda: wants_lock(program, folder.stat().st_ino))
+    check(f"{role}: does not run yet", "running" not in program.err(), program.err())
+    os.close(held)
+    program.wait_started()
+    check_equal(f"{role}: it runs, and answers", Desk(name).call("info")["program"], f"quench-{role}")
+    check_equal(f"{role}: exit code", program.stop(), 0)
 
 
 def check_switch(work):
@@ -155,6 +180,8 @@ def check_nic(work):
 
 def main():
     work = work_dir()
+    check_started(work, "switch", SWITCH, "net_null0", "net_null1")
+    check_started(work, "nic", NIC, "net_ring0")
     check_switch(work)
     check_nic(work)
     finish()

@@ -3,13 +3,13 @@
 """Marks of a running switch against its curve, without mark_accuracy; then a sender without ECN: at which port its frames come in."""
 from configs import LOOP_SWITCH, loop_nic, memif
 from ctl import Ctl
-from desk import eal, prefix, wait_answers
+from desk import eal, prefix
 from harness import Program, check, check_equal, finish, until, work_dir
 
 
 def start(work, role, name, config, *devices):
     program = Program(work, role, name, config, eal(prefix(name), *devices), "--idle-sleep", 100, "--stats-interval", 0)
-    wait_answers(program, prefix(name))
+    program.wait_started()
     return program
 
 

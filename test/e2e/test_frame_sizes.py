@@ -12,7 +12,7 @@ from ctl import Ctl
 from frames import read_pcap, write_pcap
 from harness import PATIENCE_S, Program, check, check_equal, finish, until, work_dir
 from namespaces import Host, need
-from desk import eal, prefix, wait_answers
+from desk import eal, prefix
 
 ETHERNET, IPV4, ICMP = 14, 20, 8
 # What the kernel puts before a frame in a slot, and one byte, by which a whole frame is told from a cut one.
@@ -36,7 +36,7 @@ class Switch(Program):
         file_prefix = prefix(name)
         super().__init__(work, "switch", name, config(len(devices), frame_bytes), eal(file_prefix, *devices),
                          "--idle-sleep", 50)
-        wait_answers(self, file_prefix)
+        self.wait_started()
         self.ctl = Ctl(work, "-f", file_prefix)
 
     def drops(self, number):

@@ -26,7 +26,7 @@ class Live(Bed):
     def begin(self, host, prefix):
         """Start the program of a rank, whose job is stopped."""
         section = job("ring", ranks=addresses(self.ranks), bytes=BYTES, iterations=MANY, stopped="on")
-        self.start(host, nic_config(host, section, **self.keys), "--stay", prefix=prefix)
+        self.start(host, nic_config(host, section, **self.keys), "--stay", prefix=prefix).wait_started()
         self.desks[host], self.prefixes[host] = Desk(prefix), prefix
 
     def row(self, host):

@@ -59,7 +59,7 @@ def with_the_kernel(work):
     file_prefix = desk.prefix("nic")
     nic = Program(work, "nic", "nic", config(flow("v4", PEER4), flow("v6", PEER6)),
                   desk.eal(file_prefix, f"net_af_packet0,iface={host.device}"), "--idle-sleep", 50, "--stay")
-    desk.wait_answers(nic, file_prefix)
+    nic.wait_started()
     ctl = Ctl(work, "-f", file_prefix)
     # The kernel has no RoCE: our WRITEs reach its UDP, which has no such port. So our answers were right.
     wait_for("our frames reach the kernel's UDP over IPv4", lambda: host.counters()["UdpNoPorts"] > before["UdpNoPorts"])

@@ -9,7 +9,7 @@ from frames import ECT0, roce, write_pcap
 from harness import Program, check, check_equal, finish, path_of, run, work_dir
 from looked_at import start_switch
 from metrics import Exporter
-from desk import Desk, eal, prefix, wait_answers
+from desk import Desk, eal, prefix
 from terminal import Terminal
 from web_page import Web
 
@@ -190,7 +190,7 @@ def start_full(work, name):
     write_pcap(work / "in.pcap", [*bridged, *routed, *nowhere, *silent, b"\x01\x80\xc2\x00\x00\x05" + bytes(54)])
     devices = [f"net_pcap{i},{f'rx_pcap={work}/in.pcap,' if i == 0 else ''}tx_pcap={work}/out{i}.pcap" for i in range(4)]
     program = Program(work, "switch", "full", FULL, eal(name, *devices), "--stats-interval", 0, "--idle-sleep", 200)
-    wait_answers(program, name)
+    program.wait_started()
     return program, len(bridged), len(routed)
 
 
@@ -361,7 +361,7 @@ def check_nic(work):
     name = prefix("onedone")
     config = nic(1, link_speed_bps="1G", first_qpn=100) + flow_to_itself("write", 4, message_bytes=20000, rate_cap_bps="10M", messages=5)
     host = Program(work, "nic", "done", config, eal(name, "net_ring0"), "--stats-interval", 0, "--idle-sleep", 200, "--stay")
-    wait_answers(host, name)
+    host.wait_started()
     ctl = Ctl(work, "-f", name)
     host.wait_until("all is sent", lambda: all(row["qps_done"] == 4 for row in ctl.json("show flows")["rows"] if row["requester"]))
     exporter = Exporter(work, "-f", name)
@@ -408,7 +408,7 @@ def main():
     check_nic(work)
     switch = Program(work, "switch", "switch", text_of(SWITCH, {}, [SWITCH_PORTS]), eal(name, "net_null0", "net_null1"),
                      "--stats-interval", 0, "--idle-sleep", 500)
-    wait_answers(switch, name)
+    switch.wait_started()
     ctl = Ctl(work, "-f", name)
     for keys, words in SWITCH_CASES:
         check_warnings("switch", switch, ctl, (SWITCH, [SWITCH_PORTS], keys, words))
@@ -417,7 +417,7 @@ def main():
 
     name = prefix("onenic")
     host = Program(work, "nic", "nic", text_of(NIC, {}, NIC_REST), eal(name, "net_null0"), "--stats-interval", 0, "--idle-sleep", 500)
-    wait_answers(host, name)
+    host.wait_started()
     ctl = Ctl(work, "-f", name)
     for keys, words in NIC_CASES:
         check_warnings("nic", host, ctl, (NIC, NIC_REST, keys, words))

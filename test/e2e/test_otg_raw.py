@@ -24,7 +24,7 @@ from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.layers.vxlan import VXLAN
 from scapy.packet import Padding, Raw
 from scapy.utils import checksum
-from desk import BASE, Desk, eal, wait_answers
+from desk import BASE, Desk, eal
 from otg import capture  # otg_bed says where
 from otg.plan import Location
 from otg.tester import Outlet, Tester
@@ -537,7 +537,7 @@ def check_attached(work):
     (work / "mine").mkdir()
     prefix = f"mine{os.getpid()}"
     nic = Program(work / "mine", "nic", "nic", ATTACHED, eal(prefix, "net_null0"), "--stay", "--idle-sleep", 50)
-    wait_answers(nic, prefix)
+    nic.wait_started()
     desk = Desk(prefix)
     before = desk.call("config")
     done = run(ROOT / "scripts" / "otg", "--http", "--port", "a=net_null0", "--ports", write(work / "none.ini", "[port b]\nattach = no-such-nic\n"))

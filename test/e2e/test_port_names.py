@@ -6,7 +6,7 @@ from ctl import Ctl
 from frames import ECT0, roce, write_pcap
 from harness import Program, check, check_equal, finish, run, work_dir
 from metrics import Exporter
-from desk import eal, prefix, wait_answers
+from desk import eal, prefix
 from terminal import Terminal
 from web_page import Web
 
@@ -103,7 +103,7 @@ def main():
     switch = Program(work, "switch", "switch", SWITCH, eal(
         name, f"net_pcap0,rx_pcap={work}/in.pcap,tx_pcap={work}/out0.pcap", f"net_pcap1,tx_pcap={work}/out1.pcap",
         f"net_pcap2,tx_pcap={work}/out2.pcap"), "--stats-interval", 0, "--idle-sleep", 200)
-    wait_answers(switch, name)
+    switch.wait_started()
     ctl = Ctl(work, "-f", name)
     switch.wait_until("all frames have left", lambda: ctl.json("show interface 1")["tx_packets"] >= FRAMES)
     check_shows(ctl)

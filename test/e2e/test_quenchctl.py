@@ -9,7 +9,7 @@ from configs import port
 from ctl import Ctl
 from frames import ECT0, roce, write_pcap
 from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, halt, run, work_dir
-from desk import BASE, SOCKET, eal, prefix, wait_answers
+from desk import BASE, SOCKET, eal, prefix
 
 FRAMES = 300
 RECEIVER = "02:00:00:00:08:08"
@@ -33,7 +33,7 @@ def check_switch(work, name, other):
     switch = Program(work, "switch", "switch", SWITCH, eal(
         name, f"net_pcap0,rx_pcap={work}/in.pcap,tx_pcap={work}/out0.pcap", f"net_pcap1,tx_pcap={work}/out1.pcap"),
         "--stats-interval", 0, "--idle-sleep", 200)
-    wait_answers(switch, name)
+    switch.wait_started()
     ctl = Ctl(work, "--file-prefix", name)
 
     def interfaces(more=""):

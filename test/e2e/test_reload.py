@@ -10,7 +10,7 @@ from frames import ECT0, roce, write_pcap
 from configs import two_ports
 from harness import Program, check, check_equal, check_ledger, finish, work_dir
 from ctl import controller
-from desk import Desk, eal, prefix, wait_answers
+from desk import Desk, eal, prefix
 
 RELOADS = 100
 STATIONS = ("02:00:00:00:00:01", "02:00:00:00:01:01")
@@ -286,7 +286,7 @@ def try_quenchctl():
     file_prefix = prefix("q")
     switch = Program(work, "switch", "switch", plain, eal(file_prefix, "net_null0", "net_null1"), "--stats-interval", 0,
                      "--idle-sleep", 200)
-    wait_answers(switch, file_prefix)
+    switch.wait_started()
     ctl = controller(file_prefix)
     done = ctl("reload", "other.ini", cwd=work)
     check("reload prints what changed", done.returncode == 0 and "pfc_xoff_quanta" in done.stdout and "65535" in done.stdout,

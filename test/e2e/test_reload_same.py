@@ -16,7 +16,7 @@ import sys
 from configs import nic, port, flow
 from ctl import Ctl
 from harness import Program, check, check_equal, finish, path_of, run, work_dir
-from desk import Desk, eal, prefix, wait_answers
+from desk import Desk, eal, prefix
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "fabric"))
 import test_live  # noqa: E402
@@ -171,7 +171,7 @@ def check_set(role, program, ctl, b, r, moving):
 def start(role, work, name, text):
     program = Program(work, role, name, text, eal(prefix(name), *DEVICES[role]), "--stats-interval", 0, "--idle-sleep", 500)
     name = program.command[program.command.index("--file-prefix") + 1]
-    wait_answers(program, name)
+    program.wait_started()
     return program, Ctl(work, "-f", name), name
 
 

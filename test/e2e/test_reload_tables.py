@@ -8,7 +8,7 @@ import re
 from frames import ECT0, roce, write_pcap
 from harness import Program, check, check_equal, check_ledger, finish, work_dir
 from ctl import controller
-from desk import Desk, eal, prefix, wait_answers
+from desk import Desk, eal, prefix
 
 RELOADS = 60
 STATIONS = ("02:00:00:00:00:01", "02:00:00:00:01:01")
@@ -184,7 +184,7 @@ def try_quenchctl():
     file_prefix = prefix("tq")
     switch = Program(work, "switch", "switch", plain, eal(file_prefix, *(f"net_null{i},no-rx=1" for i in range(4)), memory=160),
                      "--stats-interval", 0, "--idle-sleep", 200)
-    wait_answers(switch, file_prefix)
+    switch.wait_started()
     ctl = controller(file_prefix, cwd=work)
     done = ctl("reload", "other.ini")
     check("sections that come are listed", done.returncode == 0 and "route 10.9.0.0/16" in done.stdout and "fdb c" in done.stdout,

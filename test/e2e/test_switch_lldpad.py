@@ -9,7 +9,7 @@ test sends that agent's frames: the same station agrees on PFC there, while its 
 from ctl import Ctl
 from harness import Program, check, check_equal, finish, privileged, until, work_dir
 from namespaces import Host, need
-from desk import eal, prefix, wait_answers
+from desk import eal, prefix
 
 CONFIG = """
 [switch]
@@ -82,7 +82,7 @@ def main():
     switch = Program(work, "switch", "switch", CONFIG, eal(
         name, f"net_af_packet0,iface={host.device},blocksz=4096,framesz=2048,framecnt=512,qdisc_bypass=1"),
                      "--idle-sleep", 50)
-    wait_answers(switch, name)
+    switch.wait_started()
     ctl = Ctl(work, "-f", name)
 
     def other_agents():

@@ -13,7 +13,7 @@ import subprocess
 from configs import LOOP_SWITCH, flow, loop_nic, memif, nic, section
 from ctl import Ctl
 from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, halt, run, work_dir
-from desk import Desk, eal, prefix, wait_answers
+from desk import Desk, eal, prefix
 
 CTL = BUILD / "app/quenchctl/quenchctl"
 QPS = 4
@@ -193,7 +193,7 @@ def closed_loop():
     def start(role, name, config, *devices):
         program = Program(work, role, name, config, eal(names[name], *devices, memory=64), "--idle-sleep", 200,
                           "--stats-interval", 0)
-        wait_answers(program, names[name])
+        program.wait_started()
         return program
 
     start("switch", "sw", LOOP_SWITCH, memif("server", 0, work), memif("server", 1, work, 1))
@@ -260,7 +260,7 @@ def full_load(lcores, overrun):
     who = f"{lcores} lcores"
     nic = Program(work, "nic", "nic", LOADED, eal(name, "net_ring0", lcores=lcores, memory=160), "--stats-interval", 0, "--trace",
                   work / "trace.csv")
-    wait_answers(nic, name)
+    nic.wait_started()
     ctl = Ctl(work, "-f", name)
     check_equal(f"{who}: trace_qps", [(r["local_qpn"], r["trace_qps"]) for r in ctl.json("show traces")["rows"]], [(1001, 1)])
     ctl.refused("trace qp 1001 off", "QP 1001", "trace_qps")

@@ -17,7 +17,6 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 # pylint: disable=wrong-import-position
 from ctl import BUSY  # noqa: E402
 from harness import BUILD, PATIENCE_S, Program, check, check_equal, eal, finish  # noqa: E402
-from desk import wait_answers  # noqa: E402
 from soft_roce import GUEST4, HOST4, IP4, IP6, MAC, SoftRoce, soft_roce  # noqa: E402
 
 PREFIX = f"perftest{os.getpid()}"
@@ -129,7 +128,7 @@ def main():
         options = [o for o in eal(both.device()) if o not in ("--no-telemetry", "--no-shconf")]
         nic = Program(both.work, "nic", "nic", f"[nic]\nmac = {MAC}\nip = {IP4}\nip6 = {IP6}\nlink_speed_bps = 100M\nlocal_ack_timeout = 16\n",
                       [*options, "--file-prefix", PREFIX], "--idle-sleep", 50)
-        wait_answers(nic, PREFIX)
+        nic.wait_started()
         for verb in ("send", "write", "read"):
             check_run(both, verb, 4096, 100)
             check_run(both, verb, 65536, 20, qps=4)

@@ -106,14 +106,10 @@ class Process:
             time.sleep(0.005)
         said = (line.partition(f"{self.program}: warning: ")[2] for line in self.log.read_text(encoding="utf-8", errors="replace").splitlines())
         self.warnings += [line for line in said if line and " event=" not in line]  # events, such as of a link, pass
-        while True:
-            try:
-                self.desk = self.connect()
-                return
-            except Failed as error:
-                if time.monotonic() > end or process.poll() is not None:
-                    raise Failed(f"{self.who}: {error}") from error
-            time.sleep(0.005)
+        try:
+            self.desk = self.connect()
+        except Failed as error:
+            raise Failed(f"{self.who}: {error}") from error
 
     def is_ready(self) -> bool:
         """It runs, and answers."""

@@ -624,6 +624,8 @@ run_node(const struct run_app *app, struct run_result *result)
 	/* The first frames already find the MTUs and links; the first slow work tells the node. */
 	look_at_links(&s, tsc_clock_now(&clock));
 	s.link_ns = 0;
+	if (app->started != NULL)
+		app->started(app);
 	service_ready();
 	if (rte_lcore_count() > 1)
 		rc = run_beside_workers(&s, n);

@@ -63,6 +63,8 @@ struct run_app {
 	/* Called before the nodes run: when their time was 0, in ns of a clock that all processes
 	 * of the machine share. NULL: not called. */
 	void (*set_epoch)(const struct run_app *app, uint64_t epoch_ns);
+	/* Called when the desk's socket answers, before the nodes run. NULL: not called. */
+	void (*started)(const struct run_app *app);
 	bool waits_for_link; /* send nothing while a port's link is down */
 	const uint16_t *ethdevs;
 	uint16_t n_ports;
