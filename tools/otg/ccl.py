@@ -207,13 +207,17 @@ class JobTester(Tester):
         with self.lock:
             if not self.jobs():
                 raise Refused([without])
+            failed = [] if starts else failures(self.jobs(), self.rows())
             with self.all_or_nothing():
                 self.put_jobs(True)
                 if starts:
                     for job in self.jobs():
                         self.reset(job)
                     self.put_jobs(False)
-            return self.said() + self.save() + self.lost_lines()
+            return failed + self.said() + self.save() + self.lost_lines()
+
+    def started(self) -> list[Job]:
+        return [job for job in self.jobs() if all(port.sections[job.section]["stopped"] == "off" for port in job.ports)]
 
     def reset(self, job: Job) -> None:
         name = job.section.removeprefix("job ")
@@ -272,7 +276,17 @@ class CclTester(JobTester):
                 raise Refused([f"ccl.{key}: {name!r}: no such name in the configuration" for name in wrong])
         rows = self.rows()
         wanted = [job for job in jobs.values() if job.name in (request.get("communicator_names") or jobs) and job.stage in (request.get("stage_names") or [job.stage])]
+        # A row has no state, and a client may wait for its iterations.
+        failed = failures([job for job in self.started() if job in wanted], rows)
+        if failed:
+            raise Failed("; ".join(failed))
         return {"choice": "ccl_metrics", "ccl_metrics": [results.chosen(row_of(job, rows), request.get("column_names"), "communicator_name") for job in wanted]}
+
+
+def failures(jobs: list[Job], rows: dict[str, dict[str, Any]]) -> list[str]:
+    """A line for each port at which one of the jobs has failed."""
+    found = [(job, port, of.get(job.section.removeprefix("job "), {})) for job in jobs for port, of in rows.items()]
+    return [f"{job.name} has failed: port {port}: {row['why']}" for job, port, row in found if row.get("state") == "failed"]
 
 
 def row_of(job: Job, rows: dict[str, dict[str, Any]]) -> Object:

@@ -61,6 +61,7 @@ jobs_walk(struct walk *w, const struct jobs *jobs, uint32_t i, const struct nic_
 	     state_of(here, &r, config->jobs[here->number - 1].stopped));
 	walk_maybe_text(w, WALK_KEY, "why", "why it has failed; null: it has not",
 			here != NULL && job_has_failed(here) ? here->why : NULL);
+	WALK(number, w, GAUGE, "failed", "1: it has failed", job_has_failed(here));
 	job_walk_keys(w, here == NULL ? NULL : &here->job.keys);
 	WALK(number, w, GAUGE, "ranks_of_all", "ranks of the job, here or elsewhere",
 	     here->job.plan->graph.n_ranks);
