@@ -210,6 +210,9 @@ def check_quiet(browser, page, what):
     errors, asked = browser.open(page)
     check_equal(f"{what}: no complaint on the console", errors, [])
     check_equal(f"{what}: nothing is asked for", asked, [])
+    # A number of five digits that is not grouped, and a unit in letters of ASCII, as programs write them
+    written = browser.run(r"return document.body.innerText.match(/.{0,40}(\d us\b|\b\d{5,}\s(µs|ms|[KMG]?B|bytes|packets|frames)\b).{0,20}/g)")
+    check_equal(f"{what}: numbers as people read them", written, None)
 
 
 def check_settings(browser):
@@ -269,8 +272,12 @@ def check_narrow(browser, page, what):
     check_quiet(browser, page, what)
     wide = browser.run("return document.documentElement.scrollWidth")
     check(f"{what}: no wider than the screen", wide <= 400, wide)
-    silent = browser.run("return [...document.querySelectorAll('.wide')].filter(d => d.checkVisibility() && (d.scrollWidth > d.clientWidth + 1) === d.nextElementSibling.hidden).map(d => d.textContent.slice(0, 60))")
+    silent = browser.run("return [...document.querySelectorAll('.wide')].filter(d => d.checkVisibility() && (d.scrollWidth > d.clientWidth + 1 || d.classList.contains('tall') && d.scrollHeight > d.clientHeight + 1) === d.nextElementSibling.hidden)"
+                         ".map(d => d.textContent.slice(0, 60))")
     check_equal(f"{what}: what is cut, and nothing else, says so", silent, [])
+    small = browser.run("""return [...document.querySelectorAll("svg text")].filter(t => t.checkVisibility())
+        .map(t => [parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a, t.textContent]).filter(([px]) => px < 10)""")
+    check_equal(f"{what}: no word of a drawing is too small", small, [])
     unnamed = browser.run("""return [...document.querySelectorAll("figure .chart")].filter(c => [...c.querySelectorAll(".u-legend .u-label")].some(l => {
         const ctx = document.createElement("canvas").getContext("2d");
         ctx.font = "11px system-ui, sans-serif";

@@ -5,7 +5,7 @@ from html import escape
 
 from experiments import frame
 from report import output
-from report.html import STYLE, digits, number, plain, table
+from report.html import STYLE, digits, number, plain, said, table
 
 STYLE_HERE = """
 blockquote { margin: .5rem 0; padding: .1rem 1rem; border-left: 4px solid var(--link); background: var(--faint) }
@@ -21,8 +21,7 @@ def verdict(holds):
 
 def check_table(checks):
     return table(("measured", "value", "tolerance", "stated", ""),
-                 [(escape(c.what), f"{digits(c.measured)} {escape(c.unit)}", escape(c.tolerance()), escape(c.stated), verdict(c.holds()))
-                  for c in checks])
+                 [(escape(c.what), said(f"{digits(c.measured)} {c.unit}"), said(c.tolerance()), escape(c.stated), verdict(c.holds())) for c in checks], "named")
 
 
 def run_table(experiment, variants, runs):
@@ -58,7 +57,7 @@ def write(out, experiments, runs, checks, full, seconds):
     items = "".join(f'<li><a href="#{e.name}">{escape(e.title)}</a> {verdict(all(c.holds() for c in checks[e.name]))}' for e in experiments)
     output.write_all(out, {"experiments.html": plain("quench-lab: published experiments", STYLE + STYLE_HERE, f"""<h1>Published experiments in quench-lab</h1>
 <p class="lead">Each experiment {"has the published size" if full else "is scaled down"}, and is compared with its document. All runs took
-{seconds:.0f} s. NAME/RUN has the results of a run; <code>scripts/report.py NAME/RUN</code> draws them.
+{seconds:.0f}&nbsp;s. NAME/RUN has the results of a run; <code>scripts/report.py NAME/RUN</code> draws them.
 A tolerance with - in the column “stated” is a guard: no document states it, and it shows only that a change moved the lab's result.</p>
 <nav><ol>{items}</ol></nav>
 {sections}""").encode()})

@@ -2,10 +2,15 @@
 /* Below a table or a picture that does not fit, words, because a telephone shows no scroll bar. */
 "use strict";
 document.querySelectorAll(".wide").forEach(box => {
-	const words = document.createElement("p");
+	const words = document.createElement("p"), table = box.querySelector("table");
 	words.className = "note";
-	words.hidden = true;
-	words.textContent = box.querySelector("table") ? "More columns are to the right: scroll the table. \u2192" : "More is to the right: scroll. \u2192";
 	box.after(words);
-	new ResizeObserver(() => { words.hidden = box.scrollWidth <= box.clientWidth + 1; }).observe(box);
+	const show = () => {
+		const right = box.scrollWidth > box.clientWidth + 1, below = box.classList.contains("tall") && box.scrollHeight > box.clientHeight + 1;
+		const more = [right ? `${table ? "columns" : ""} to the right` : "", below ? "rows below" : ""].filter(Boolean).join(", ");
+		words.hidden = !more;
+		words.textContent = `More ${more.trim()}: scroll${table ? " the table" : ""}. ${right ? "\u2192" : "\u2193"}`;
+	};
+	const seen = new ResizeObserver(show);
+	[box, box.firstElementChild].forEach(element => seen.observe(element));
 });

@@ -28,6 +28,15 @@ def number(value: object) -> str:
     return escape(str(value))
 
 
+# In texts of programs, which may be of ASCII alone.
+WRITTEN = re.compile(r"(?<![\w.,/:-])(\d+)(\.\d+)? (%|[numkKMGT]?(?:s|B|b/s)|bytes|packets|frames|messages)(?![\w/])")
+
+
+def said(text: str) -> str:
+    """A text that a program has written: 28936 us is 28 936 µs, and stays on one line. Numbers without a unit, such as ports, are as they were."""
+    return WRITTEN.sub(lambda found: f"{fixed(int(found[1]), 0)}{found[2] or ''}\u00a0{'µs' if found[3] == 'us' else found[3]}", escape(text))
+
+
 def breakable(name: str) -> str:
     """A name of words such as pause_frames, which a narrow page breaks after its words alone."""
     return re.sub(r"([_/])", r"\1<wbr>", escape(name))
@@ -55,7 +64,7 @@ def rate_unit(most_bps: float) -> RateUnit:
 
 
 def kbytes(value: float) -> str:
-    return f"{fixed(value / 1e3, 1)} KB"
+    return f"{fixed(value / 1e3, 1)}\u00a0KB"
 
 
 def size_text(n_bytes: int) -> str:
@@ -66,9 +75,12 @@ def size_text(n_bytes: int) -> str:
     return f"{n_bytes} B"
 
 
+DIGITS = 4
+
+
 def digits(value: float) -> str:
     """Four digits, and large numbers without an exponent: 1.234, 12 340."""
-    return fixed(value, 0) if abs(value) >= 999.95 else f"{value:.4g}"
+    return fixed(value, 0) if abs(value) >= 999.95 else f"{value:.{DIGITS}g}"
 
 
 def seconds(ns: float) -> str:
@@ -76,25 +88,49 @@ def seconds(ns: float) -> str:
 
 
 def even(column: Sequence[object]) -> list[object]:
-    """Cells of one quantity: 22.7 below 24.07 is 22.70, as digits() leaves out zeros."""
+    """Cells of one quantity: 22.7 below 24.07 is 22.70, and 10 below 9.599 is 10.00, as digits() leaves out zeros."""
     parted = {(before, after) for before, dot, after in (str(cell).partition(".") for cell in column) if before.isdigit() and (after.isdigit() or not dot)}
+    most = max((len(before.lstrip("0") + after) for before, after in parted if after), default=0)  # digits of a number with a fraction
     places = {length: max(len(after) for before, after in parted if len(before) == length) for length in {len(before) for before, _ in parted}}
 
     def filled(cell: object) -> object:
         before, _, after = str(cell).partition(".")
-        return f"{before}.{after:0<{places[len(before)]}}" if (before, after) in parted and places[len(before)] else cell
+        if (before, after) not in parted or before == "0" and not after:
+            return cell
+        wanted = max(places[len(before)], 0 if after else min(most, DIGITS) - len(before))
+        return f"{before}.{after:0<{wanted}}" if wanted else cell
     return [filled(cell) for cell in column]
 
 
+# What the text of a cell with a figure begins with; a cell that is empty or - tells nothing of its column.
+FIGURE = re.compile(r"[+-]?\d[\d.,\u202f]*(\s|$)|-?$")
+SHORT = 16  # characters of a name that is not broken
+
+
+def text_of(cell: object) -> str:
+    return re.sub("<[^>]*>", "", str(cell)).strip()
+
+
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]], kind: str = "", title: str = "") -> str:
-    """heads are texts, and cells HTML. A table without a kind has a quantity in each column."""
-    if not kind and len({len(row) for row in rows}) == 1:
+    """heads are texts, and cells HTML. Columns of figures are to the right.
+
+    @param kind  empty: a quantity in each column; named: as well, with long names; others: of page.css
+    """
+    if kind in ("", "named") and len({len(row) for row in rows}) == 1:
         rows = list(zip(*map(even, zip(*rows))))
     caption = f"<caption>{escape(title)}</caption>" if title else ""
-    head = f"<thead><tr>{''.join(f'<th>{escape(h)}' for h in heads)}</thead>" if heads else ""
-    body = "".join("<tr>" + "".join(f"<td>{cell}" for cell in row) for row in rows)
+    words = {i for i, column in enumerate(zip(*rows)) if not all(FIGURE.match(text_of(cell)) for cell in column)}
+
+    def cell(tag: str, i: int, content: object) -> str:
+        name = i == 0 and kind == "named"
+        short = i == 0 and not name and len(text_of(content)) <= SHORT
+        classes = " ".join(word for word, has in (("word", i in words), ("name", name), ("short", short)) if has)
+        return f'<{tag} class="{classes}">{content}' if classes else f"<{tag}>{content}"
+    head = f"<thead><tr>{''.join(cell('th', i, escape(h)) for i, h in enumerate(heads))}</thead>" if heads else ""
+    body = "".join("<tr>" + "".join(cell("td", i, content) for i, content in enumerate(row)) for row in rows)
     tall = " tall" if len(rows) > MOST_ROWS else ""
-    return f'<div class="wide{tall}"><table class="{kind}">{caption}{head}<tbody>{body}</tbody></table></div>'
+    style = f' style="--columns: {len(heads) - 1}"' if kind == "named" else ""
+    return f'<div class="wide{tall}"><table class="{kind}"{style}>{caption}{head}<tbody>{body}</tbody></table></div>'
 
 
 def inside(text: str) -> str:

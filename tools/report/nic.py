@@ -3,7 +3,7 @@
 import json
 from html import escape
 
-from .html import STYLE, number, plain, table
+from .html import STYLE, number, plain, said, table
 
 # The verdicts of quench-probe, in the order of the summary.
 VERDICTS = ("fault", "differs", "no answer", "not measured", "ok", "measured", "not run")
@@ -52,7 +52,7 @@ def knob(line):
 def row(line):
     verdict = line["verdict"]
     return (f'<tr><td>{escape(line["what"])}{knob(line)}<td class="{verdict.replace(" ", "-")}">{verdict}'
-            f'<td>{escape(line["measured"]) or "-"}<td>{escape(line["expected"])}<td class="source">{escape(line["source"])}')
+            f'<td>{said(line["measured"]) or "-"}<td>{said(line["expected"])}<td class="source">{escape(line["source"])}')
 
 
 def group_table(lines):

@@ -157,7 +157,7 @@
 		picker() {
 			const summary = make("summary"), list = make("div", { className: "series" });
 			const filter = make("input", { type: "search", placeholder: "find a series", ariaLabel: `find a series of ${this.spec.title}` });
-			const boxes = this.all.map(s => {
+			const boxes = [...this.all].sort((a, b) => (a.run ?? 0) - (b.run ?? 0)).map(s => {
 				const box = make("input", { type: "checkbox", checked: s.shown });
 				box.onchange = () => { s.shown = box.checked; this.build(); count(); };
 				const label = make("label", {}, box, s.label);
@@ -199,6 +199,7 @@
 			const steps = this.spec.steps ? uPlot.paths.stepped({ align: this.overTime ? -1 : 1 }) : undefined;
 			const line = { stroke: css("--faint"), width: 1 };
 			const axis = { labelSize: 20, stroke: css("--ink"), grid: line, ticks: line, values: (u, splits) => splits.map(v => v == null ? "" : grouped(v)) };
+			const most = this.spec.unit.startsWith("%") ? 100 : Infinity;  // above it is room for words alone
 			const unit = this.spec.x || "ms", ticks = this.spec.ticks, log = this.spec.x && !ticks && this.logarithmic();
 			// From a round value on: uPlot counts a logarithmic axis' ticks from where it begins.
 			const from = low => log && low > 0 ? Number(`${low.toExponential(15)[0]}e${Math.floor(Math.log10(low))}`) : low;
@@ -210,7 +211,7 @@
 					x: { time: false, distr: log ? 3 : 1, range: (u, low, high) => ticks ? [-0.4, ticks.length - 0.6] : [begin(low), high] },
 					y: { range: (u, low, high) => this.heights(u, high) },
 				},
-				axes: [{ label: this.overTime ? "time (ms)" : unit, size: 36, ...axis, ...this.tickOptions(), ...log ? { filter: decades } : {} }, { label: this.spec.unit, size: this.yRoom, ...axis }],
+				axes: [{ label: this.overTime ? "time (ms)" : unit, size: 36, ...axis, ...this.tickOptions(), ...log ? { filter: decades } : {} }, { label: this.spec.unit, size: this.yRoom, ...axis, filter: (u, splits) => splits.map(v => v <= most ? v : null) }],
 				series: [{ label: unit, value: (u, v) => ticks ? ticks[Math.round(v)] ?? "–" : short(v) }, ...series.map(s => ({
 					label: s.label, value: (u, v) => short(v), width: s.model ? 1.5 : 1.25, points: this.points(s), spanGaps: true,
 					stroke: inInk(s) ? css("--ink") : hue(s.colour), alpha: s.run !== undefined && series.length > 4 ? 0.7 : 1,  // of many, what is below is seen
@@ -399,11 +400,11 @@
 			const { ctx, bbox } = u, ratio = devicePixelRatio;
 			this.inside(u, () => this.seenLines(u).forEach(line => {
 				const y = u.valToPos(line.at, "y", true);
-				this.stroke(ctx, [bbox.left, y, bbox.left + bbox.width, y], css("--alarm"), [6 * ratio, 3 * ratio]);
+				this.stroke(ctx, [bbox.left, y, bbox.left + bbox.width, y], css("--limit"), [6 * ratio, 3 * ratio]);
 				if (u !== this.plot || this.labelled(this.series))
 					return;
 				ctx.textAlign = "right";
-				ctx.fillStyle = css("--alarm");
+				ctx.fillStyle = css("--limit");
 				// Under the line, where words of events would be above it.
 				const taken = this.overTime ? bbox.top + (14 + 13 * Math.min(doc.events.length, 6)) * ratio : bbox.top;
 				this.write(ctx, lineText(line), bbox.left + bbox.width - 4 * ratio, y + (y - 14 * ratio < taken ? 12 : -3) * ratio);
@@ -421,7 +422,7 @@
 				if (values[at] == null)
 					return null;
 				return values[at] > u.scales.y.max ? null : { text: s.label, colour: inInk(s) ? css("--ink") : hue(s.colour), y: u.valToPos(values[at], "y", true) };
-			}).filter(label => label).concat(this.seenLines(u).map(line => ({ text: lineText(line), colour: css("--alarm"), y: u.valToPos(line.at, "y", true) })));
+			}).filter(label => label).concat(this.seenLines(u).map(line => ({ text: lineText(line), colour: css("--limit"), y: u.valToPos(line.at, "y", true) })));
 			const gap = 13 * ratio, low = bbox.top + 4 * ratio, high = bbox.top + bbox.height;
 			found.sort((a, b) => a.y - b.y);
 			found.forEach((label, i) => { label.at = Math.max(label.y, i ? found[i - 1].at + gap : low); });
@@ -500,16 +501,16 @@
 				const text = `${of(row)} ${names[row[2]]} ${help[row[2]]}`.toLowerCase();
 				return words.every(word => text.includes(word));
 			});
-			body.replaceChildren(...found.slice(0, MOST_ROWS).map(row => make("tr", {}, make("td", {}, of(row)), make("td", {}, breakable(names[row[2]])),
-				make("td", {}, grouped(row[3])), make("td", {}, help[row[2]]))));
+			body.replaceChildren(...found.slice(0, MOST_ROWS).map(row => make("tr", {}, make("td", {}, of(row)), make("td", { className: "word name" }, breakable(names[row[2]])),
+				make("td", {}, grouped(row[3])), make("td", { className: "word meaning" }, help[row[2]]))));
 			count.textContent = `${found.length} rows${found.length > MOST_ROWS ? `, of which the first ${MOST_ROWS} are shown` : ""}` +
 				`${words.length ? "" : ": sums over all nodes; search for a node or a counter to see each"}.` +
 				`${leftOut ? ` ${leftOut} more are in counters.csv.` : ""}`;
 		};
 		search.oninput = zeros.onchange = show;
 		place.append(make("p", {}, search, make("label", {}, zeros, "include zero counters")), count,
-			make("div", { className: "wide tall" }, make("table", { id: "counters", className: "texts" },
-				make("thead", {}, make("tr", {}, ...["where", "counter", "value", "meaning"].map(head => make("th", {}, head)))), body)));
+			make("div", { className: "wide tall" }, make("table", { id: "counters", className: "named", style: "--columns: 2" },
+				make("thead", {}, make("tr", {}, ...["where", "counter", "value", "meaning"].map((head, i) => make("th", { className: i % 2 ? "word" : "" }, head)))), body)));
 		show();
 	}
 

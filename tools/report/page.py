@@ -7,7 +7,7 @@ import command_line
 from quench import Run, fluid
 
 from . import charts, counters, jobs, output, pauses, sizes, topology
-from .html import breakable, digits, document, kbytes, number, rate_unit, seconds, size_text, table
+from .html import breakable, digits, document, kbytes, number, rate_unit, said, seconds, size_text, table
 
 CAPTIONS = {
     "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step. Dashed: the link divided by the flows, if all go to one host. "
@@ -36,7 +36,7 @@ def flow_table(results):
                      (f" of {number(flow['messages_wanted'])}" if flow["messages_wanted"] else ""),
                      *(number(flow[key]) for key in ("rp_cnp_handled", "rate_cuts", "retransmitted_packets")),
                      *([escape(flow["cc"])] if mixed else [])))
-    return table(heads, rows, "flows")
+    return table(heads, rows)
 
 
 def server_table(results):
@@ -84,7 +84,7 @@ def sizes_table(run):
             for name, bucket in [*named, ("all", found["all"])]]
     note = (f"<p>p99 of all messages: 95 % confidence interval from {digits(found['p99_low'])} to {digits(found['p99_high'])}, by batches in the order of time."
             if found["p99_low"] is not None else f"<p>Too few messages for a confidence interval: it needs {number(1000)}.")
-    note += "".join(f'<p class="bad">{escape(line[0].upper() + line[1:])}.' for line in sizes.notes(run))
+    note += "".join(f"<p>{said(line[0].upper() + line[1:])}." for line in sizes.notes(run))
     return "<h2>Slowdown by message size</h2>" + table(("size", "messages", "not ended", *sizes.NAMES.values()), rows) + note
 
 
@@ -93,7 +93,7 @@ def fluid_note(results, queue):
     b, note = results["bottleneck"], queue["fixed_point"]["note"]
     if note:
         reached = "reached it" if b["queue_max_bytes"] >= b["wred_max_bytes"] else "did not reach it in this run"
-        return f"<p>{escape(note[0].upper() + note[1:])}. The queue of the packet simulation {reached}."
+        return f"<p>{said(note[0].upper() + note[1:])}. The queue of the packet simulation {reached}."
     if b["queue_mean_bytes"] > 0.75 * queue["queue_mean_bytes"]:
         return ""
     return "<p>The queue of the packet simulation is sometimes empty, and falls faster than it rises. The model has no noise."
@@ -104,7 +104,7 @@ def fluid_tables(run):
     model, results = run.fluid, run.results
     queue = model.queue_results(results["bottleneck"])
     if not model.flows or queue is None:
-        return f"<h2>Fluid model</h2><p>None: {escape(model.refused)}." if model.refused else ""
+        return f"<h2>Fluid model</h2><p>Not for this scenario. {said(model.refused)}." if model.refused else ""
     b, point = results["bottleneck"], queue["fixed_point"]
     facts = table((), (
         ("Fixed point", f"p* = {point['mark_probability'] * 100:.3f} %, queue {kbytes(point['queue_bytes'])}" +
@@ -136,7 +136,7 @@ def fact_table(run):
     drops = ", ".join(f"{number(drop['packets'])} {escape(drop['reason'])} at {escape(str(drop['node']))}"
                       for drop in results["drops"])
     last = results["last_pause_ns"]
-    warnings = "".join(f'<p class="bad">{escape(text)}.' for text in results.get("warnings", []))
+    warnings = "".join(f'<p class="bad">{said(text)}.' for text in results.get("warnings", []))
     return warnings + table((), (
         *([("Jain index", f"{results['jain_index']:.4f}")] if send_together(run) else []),
         ("Link use", f"{b['link_use'] * 100:.2f} % of {rate_unit(run.bottleneck_speed_bps()).short(run.bottleneck_speed_bps())} at {escape(str(b['node']))} "
@@ -239,7 +239,7 @@ def lead(results):
 def render(run, rows, svgs):
     """rows: of counters.compact()"""
     results = run.results
-    title = f"{results['scenario']}, seed {results['seed']}"
+    title = f"{results['scenario']}, seed\u00a0{results['seed']}"
     drawing = topology.draw(results)
     data = {"end_ms": results["duration_ns"] / 1e6, "measure_from_ms": results["measure_from_ns"] / 1e6, "sent_ms": charts.sent_until_ms(run) or results["duration_ns"] / 1e6, "events": charts.events(run),
             "charts": charts.over_time(run), "distributions": charts.distributions(run), "counters": rows}

@@ -80,4 +80,4 @@ def hot(results):
         return ""
     rows = [(f"{escape(q['node'])} port {q['port']} queue {q['queue']}", *(kbytes(q[f"queue_{key}_bytes"]) for key in ("mean", "p99", "max")),
              number(q["ecn_marked_packets"]), us(q["paused_ns"]), flows_text(q["flows"][:3])) for q in queues]
-    return "<h2>Hot queues</h2>" + table(("queue", "mean", "p99", "max", "marked", "paused µs", "filled by"), rows, "hot")
+    return "<h2>Hot queues</h2>" + table(("queue", "mean", "p99", "max", "marked", "paused µs", "filled by"), rows)

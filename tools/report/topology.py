@@ -12,7 +12,7 @@ DARK_SCALE = ((0.0, (57, 66, 76)), (0.25, (124, 92, 44)), (0.6, (226, 124, 44)),
 BOX, GAP = 24, 6  # of a host, and between groups
 ROW_HEIGHT = 120
 SWITCH_WIDTH, SWITCH_HEIGHT = 58, 24
-LEAST_SCALE = 0.75  # on a narrow screen: its text stays readable
+LEAST_SCALE = 0.79  # on a narrow screen, where text is larger
 
 
 def on_scale(load, scale):
@@ -162,7 +162,8 @@ def draw(results):
     at, width, height = place(graph)
     deepest = max((-(-len(hosts) // hosts_a_row(graph)) for hosts in graph.hosts.values()), default=0)
     height += 14 + deepest * BOX + GAP
-    numbered = sum(map(len, graph.hosts.values())) <= 1024
+    hosts = sum(map(len, graph.hosts.values()))
+    numbered = hosts <= 1024
     parts = [*link_lines(graph, at), *host_boxes(graph, at, numbered), *switch_boxes(graph, at)]
     return (f'{legend()}<div class="wide"><svg id="topology" role="img" aria-label="topology, coloured by load" viewBox="0 0 {width:.0f} {height:.0f}" '
-            f'style="width: {width * (1.3 if width < 600 else 1):.0f}px; max-width: 100%; min-width: {min(width, max(320, width * LEAST_SCALE)):.0f}px">{"".join(parts)}</svg></div>')
+            f'{"" if hosts < 100 else "class=many "}style="--width: {width:.0f}px; width: {width * (1.3 if width < 600 else 1):.0f}px; max-width: 100%; min-width: {min(width, max(320, width * LEAST_SCALE)):.0f}px">{"".join(parts)}</svg></div>')

@@ -23,7 +23,7 @@ PLACES = {"lab": "lab", "ports": "on ports"}
 STYLE = """.FAIL { color: var(--alarm); font-weight: 600 } .pass { color: var(--fine); font-weight: 600 } .not-measured { color: var(--soft) }
 table.words td { overflow-wrap: normal } table.words td:first-child { min-width: 0 } .found span { display: inline-block; white-space: nowrap; margin-right: .6em }
 @media screen and (min-width: 40rem) { .found span:first-child { min-width: 5.5em } }
-@media screen and (max-width: 40rem) { table.words { font-size: .76rem } }
+@media screen and (max-width: 40rem) { table.words { font-size: .76rem } table.words :is(th, td) { padding-right: .3rem } }
 ul.remarks { font-size: .9rem; color: var(--soft); padding-left: 1.2rem; overflow-wrap: anywhere }"""
 # Of an event of a program: what its words say already, and times of the day
 FIELDS = re.compile(r";( \w+=\S+)+$")
@@ -133,24 +133,24 @@ def rates_on_ports(timeline: Timeline) -> bytes:
 
 def found(value: str, word: str) -> str:
     """The cell of a place."""
-    return f'<td class="found"><span>{escape(value)}</span><span class="{word.replace(" ", "-")}">{word}</span>'
+    return f'<td class="found"><span>{html.said(value)}</span><span class="{word.replace(" ", "-")}">{word}</span>'
 
 
 def page(verdict: Verdict, plots: dict[str, str]) -> bytes:
     """plots: of the run in the lab"""
     heads = "".join(f"<th>{escape(head)}" for head in ("criterion", "value", "expected", *(PLACES[place] for place in verdict.findings)))
-    body = "".join(f"<tr><td>{escape(name)}<td>{html.breakable(value)}<td>{escape(expected)}" + "".join(map(found, cells[::2], cells[1::2]))
+    body = "".join(f"<tr><td>{escape(name)}<td>{html.breakable(value)}<td>{html.said(expected)}" + "".join(map(found, cells[::2], cells[1::2]))
                    for name, value, expected, *cells in rows(verdict))
     parts = [f'<div class="wide"><table class="words"><thead><tr>{heads}</thead><tbody>{body}</tbody></table></div>']
     if verdict.remarks:
-        remarks = "".join("<li>" + escape(FIELDS.sub("", remark)) for remark in verdict.remarks)
+        remarks = "".join("<li>" + html.said(FIELDS.sub("", remark)) for remark in verdict.remarks)
         parts.append(f'<ul class="remarks">{remarks}</ul>')
     parts += [f'<p>For Wireshark: <a href="{name}">{name}</a>, {escape(what)}.</p>' for name, what in verdict.recordings.items()]
     if "lab" in verdict.findings:
         figures = "".join(f'<figure><div class="wide">{plot}</div></figure>' for plot in plots.values())
         parts.append(f'<h2>In the lab</h2><p>The whole <a href="lab/report.html">report of the run</a>.</p><div class="charts">{figures}</div>')
     if verdict.timeline:
-        parts.append(f"<h2>On ports</h2><figure><div class='wide'>{output.inside_page('ports', rates_on_ports(verdict.timeline))}</div></figure>")
+        parts.append(f'<h2>On ports</h2><div class="charts"><figure><div class="wide">{output.inside_page("ports", rates_on_ports(verdict.timeline))}</div></figure></div>')
     return document(f"{verdict.scenario}: {'pass' if verdict.holds() else 'FAIL'}", parts)
 
 

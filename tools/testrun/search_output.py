@@ -147,15 +147,15 @@ def verdict(word: str) -> str:
 def page(report: Report, svg: bytes) -> bytes:
     head, *rows = lines(report)
     marked = [[verdict(cell) if cell in VERDICTS else escape(cell) for cell in row] for row in rows]
-    parts = [f"<p>The {escape(report.headline())}:</p>", html.table(head, marked, "words"),
+    parts = [f"<p>The {escape(report.headline())}:</p>", html.table(head, marked),
              f'<figure><div class="wide">{output.inside_page("search", svg)}</div></figure>',
              "<p>Each point is a trial; a cross is one whose criterion does not hold. Dashed: the bounds; dotted: the last pass.</p>"]
     for place, found in report.found.items():
         names = [finding.criterion for finding in found.trials[0].findings]
-        trials = [[escape(report.search.text(trial.i)), verdict("pass" if trial.holds else "FAIL"), *(escape(finding.shown()) for finding in trial.findings)]
+        trials = [[escape(report.search.text(trial.i)), verdict("pass" if trial.holds else "FAIL"), *(html.said(finding.shown()) for finding in trial.findings)]
                   for trial in sorted(found.trials, key=lambda trial: trial.i)]
         parts += [f"<h2>Trials {'in the lab' if place == 'lab' else 'on ports'}</h2>",
-                  html.table(["value", "verdict", *(f"{criterion.quantity}: {criterion.expected()}" for criterion in names)], trials)]
+                  html.table(["value", "verdict", *(f"{criterion.quantity}: {criterion.expected().replace(' us', ' µs')}" for criterion in names)], trials)]
     return document(f"{report.scenario}: {'pass' if report.holds() else 'FAIL'}", parts)
 
 
