@@ -125,6 +125,17 @@ def check_three(work, a, b):
     return work / "three" / "compare.html"
 
 
+def roughness(page):
+    """{letter of a run: how much its rates go up and down}, the largest first"""
+    data = json.loads(page.read_text(encoding="utf-8").partition('id="data">')[2].partition("</script>")[0])
+    found = {}
+    for part in next(chart for chart in data["charts"] if chart["id"] == "rates")["parts"]:
+        for series in part["series"]:
+            values, letter = series["values"], series["label"][0]
+            found[letter] = max(found.get(letter, 0), sum(abs(b - a) for a, b in zip(values, values[1:])) / len(values))
+    return sorted(found, key=lambda letter: -found[letter])
+
+
 def check_page(work, page, three):
     with Browser(work / "chromium") as chromium:
         errors, asked = chromium.open(page)
@@ -133,6 +144,10 @@ def check_page(work, page, three):
         check("both runs are over each other", chromium.run(
             "const l = [...document.querySelectorAll('#rates .picker label')].map(l => l.textContent); return l.includes('A incast h1') && l.includes('B incast h1')"))
         check_equal("a colour for each run, in all charts", run_colours(chromium), [["A", "rgb(0, 114, 178)"], ["B", "rgb(213, 94, 0)"]])
+        drawn = chromium.run("return [...document.querySelectorAll('#rates .u-legend .u-series:not(:first-child) .u-label')].map(l => l.textContent[0])")
+        check_equal("the run whose lines would cover the other is drawn first", list(dict.fromkeys(drawn)), roughness(page))
+        check_equal("and they are listed in their order", chromium.run("return [...document.querySelectorAll('#rates .picker label')].map(l => l.textContent[0]).join('')"),
+                    "".join(sorted(drawn)))
         chromium.run("[...document.querySelectorAll('#zoom button')].find(b => b.textContent === 'all').click()")
         check_equal("all: the time of the longer", chromium.run("const d = document.getElementById('rates').dataset; return [+d.from, +d.to]"), [0, 4])
         errors, asked = chromium.open(three)

@@ -66,6 +66,7 @@
 		constructor(place, spec, overTime) {
 			this.spec = spec;
 			this.overTime = overTime;
+			this.smoothLast();
 			this.all = spec.parts.flatMap((part, p) => part.series.map(series => ({ part: p, ...series })));
 			this.recolour();
 			this.startPlace = make("div");
@@ -76,6 +77,17 @@
 			place.append(this.figure);
 			this.build();
 			new ResizeObserver(() => this.fit()).observe(this.canvas);
+		}
+
+		/* Of several runs, one whose lines go up and down widely is drawn first: it would cover the others. */
+		smoothLast() {
+			const { parts } = this.spec;
+			if (!this.overTime || parts.some(part => part.series.some(s => s.run === undefined)))
+				return;
+			const mean = values => values.reduce((sum, v) => sum + v, 0) / (values.length || 1);
+			const rough = part => Math.max(0, ...part.series.filter(s => s.shown).map(s => mean(s.values.map((v, i) => Math.abs(v - (s.values[i - 1] ?? v))))));
+			const of = new Map(parts.map(part => [part, rough(part)]));
+			parts.sort((a, b) => of.get(b) - of.get(a));
 		}
 
 		/* The lowest colours that are free, so that those that are seen together differ; a series keeps its own while it is shown. */
