@@ -27,7 +27,7 @@ class Figure:
 
     def cells(self):
         against = ["" if b == self.values[0] else "-" if relative is None else change(relative) for b, relative in zip(self.values[1:], self.relative())]
-        return (self.name, self.unit, *html.even([*map(digits, self.values)]), *against)
+        return (self.name, self.unit, *html.even([*(html.fixed(value, 3) if self.unit == "times" and value is not None else digits(value) for value in self.values)]), *against)
 
     def beyond(self, percent):
         return any(b != self.values[0] and (relative is None or abs(relative) * 100 > percent) for b, relative in zip(self.values[1:], self.relative()))
@@ -121,7 +121,7 @@ class Comparison:
         return [self.figure(f"JCT of {name}, {words}", lambda run, name=name, key=key: jct(run, name, key), "us")
                 for name in dict.fromkeys(job["name"] for run in self.runs for job in run.results.get("jobs", ()))
                 for words, key in (("mean", "jct_mean_ns"), ("p99", "jct_p99_ns"))] + [
-            self.figure(f"JCT of {name}, of that alone", lambda run, name=name: jct_of_alone(run, name), "times") for name in self.jobs_alone()]
+            self.figure(f"JCT of {name}, against alone", lambda run, name=name: jct_of_alone(run, name), "times") for name in self.jobs_alone()]
 
     def jobs_alone(self):
         """Names of the jobs that a run has beside the same job alone (quench-lab --alone)."""
@@ -226,7 +226,7 @@ class Comparison:
             cells = [(breakable(name), escape(UNITS.get(unit, unit)), *numbers) for name, unit, *numbers in (row.cells() for row in rows)]
             if any(unit for _, unit, *_ in cells):
                 return table(heads, cells, "figures")
-            return table((heads[0], *heads[2:]), [(name, *numbers) for name, _, *numbers in cells])
+            return table((heads[0], *heads[2:]), [(name, *numbers) for name, _, *numbers in cells], "named")
         runs = "".join(f'<tr><td><span class="run" data-run="{i}"></span> {letter}<td>{escape(name)}'
                        f"<td>{escape(run.results['scenario'])}<td>{run.results['seed']}<td>"
                        f"{seconds(run.results['duration_ns'])}<td><code>{escape(run.results['digest'])}</code>"

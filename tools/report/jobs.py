@@ -2,7 +2,7 @@
 """Jobs in the report: tables, the iterations, what the ranks of the slowest one did, and its critical path."""
 from html import escape
 
-from .html import digits, number, rate_unit, table
+from .html import digits, number, rate_unit, said, table
 
 LABEL, ROW, GAP = 64, 14, 4  # px
 MOST_RANKS = 64  # drawn; ranks on the critical path come first
@@ -17,7 +17,7 @@ def us(ns):
 def job_table(jobs, unit):
     """unit: of rates"""
     alone = any(job.get("jct_ratio_alone") for job in jobs)
-    heads = ("job", "ranks", "iterations", "mean µs", "p50 µs", "p99 µs", "max µs", "variation", "of bound", f"bus {unit.name}", "CNPs", "CE packets", "retransmitted", "paused µs", *["of alone"] * alone)
+    heads = ("job", "ranks", "iterations", "mean µs", "p50 µs", "p99 µs", "max µs", "variation", "times bound", f"bus {unit.name}", "CNPs", "CE packets", "retransmitted", "paused µs", *["times alone"] * alone)
     rows = []
     for job in jobs:
         ended = job["iterations_ended"]
@@ -26,9 +26,9 @@ def job_table(jobs, unit):
                      *(us(job[f"jct_{key}_ns"]) for key in ("mean", "p50", "p99", "max")), f"{job['jct_cv'] * 100:.1f} %", bound,
                      digits(job["bus_bandwidth_bps"] / unit.bps) if job["bus_bandwidth_bps"] else "-",
                      *(number(job[key]) for key in ("rp_cnp_handled", "ce_packets", "retransmitted_packets")), us(job["paused_ns"]),
-                     *[digits(job["jct_ratio_alone"]) if job["jct_ratio_alone"] else "-"] * alone))
+                     *[f"{job['jct_ratio_alone']:.3f}" if job["jct_ratio_alone"] else "-"] * alone))
     waits = "".join(f'<p class="bad">Job {escape(job["name"])}: iteration {job["iterations_ended"] + 1} has not ended: rank {job["waits_rank"]}: '
-                    f'{escape(job["waits_for"])}.' for job in jobs if job["waits_for"] is not None)
+                    f'{said(job["waits_for"])}.' for job in jobs if job["waits_for"] is not None)
     return table(heads, rows) + waits
 
 
@@ -115,8 +115,8 @@ def gantt(job, states, path):
                          f'<title>{escape(part_text(p))}</title></line>')
     left = "" if len(ranks) == len(job["ranks"]) else f" {len(job['ranks']) - len(ranks)} ranks are left out."
     return (f"<h3>Iteration {number_}, the slowest</h3>" + drawing(max(row.values()) + ROW + 8, f"ranks of job {job['name']}", [label(y + ROW - 3, f"{rank} h{host[rank]}") for rank, y in row.items()], parts) +
-            f'<p class="lead">Each row is a rank: {keyed("compute", "computes")}, {keyed("send", "sends")}, {keyed("wait", "waits")}. '
-            f'{keyed("path", "The critical path")}.{left}</p>')
+            f'<p class="lead">Each row is a rank and its host: {keyed("compute", "computes")}, {keyed("send", "sends")}, {keyed("wait", "waits")}. '
+            f'{keyed("path", "critical path")}.{left}</p>')
 
 
 def source_of(p):
@@ -129,7 +129,7 @@ def part_text(p):
     way = f"rank {p['rank']} until {'its message has arrived' if p['kind'] == 'inside' else 'acknowledged'}"
     if source_of(p) != p["rank"]:
         way = f"rank {p['from_rank']} to {p['rank']}{' inside their server' if p['kind'] == 'inside' else ''}"
-    return f"{way}: {p['bytes']} bytes, tag {p['tag']}, {us(p['to_ns'] - p['from_ns'])} µs"
+    return f"{way}: {number(p['bytes'])} bytes, tag {p['tag']}, {us(p['to_ns'] - p['from_ns'])} µs"
 
 
 def path_table(path, number_):
@@ -137,7 +137,7 @@ def path_table(path, number_):
     if not path:
         return ""
     rows = [(digits(p["from_ns"] / 1e6), us(p["to_ns"] - p["from_ns"]), escape(part_text(p))) for p in path]
-    return f"<details><summary>Critical path, {len(path)} parts</summary>" + table(("from ms", "µs", "part"), rows, "texts") + "</details>"
+    return f"<details><summary>Critical path, {len(path)} parts</summary>" + table(("from ms", "µs", "part"), rows) + "</details>"
 
 
 CAUSES = {"compute": "computing", "inside": "messages inside servers", "wire": "packets on the wire", "rate": "QPs not allowed to send", "paused": "paused", "queue": "last packets in queues",
