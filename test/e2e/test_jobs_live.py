@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A job of four ranks while it runs: stop and start in mid-iteration, reset by all, and a rank's program that is killed. Of two, one that is late."""
+"""A job of four ranks while it runs: stop and start in mid-iteration, reset by all, and a rank's program that is killed. Of two, one that is late, and one that
+fails and then ends."""
 import csv
 import signal
 import time
@@ -15,17 +16,18 @@ MANY, RETRIES = 100_000, 10
 
 
 class Live(Bed):
-    def __init__(self, work, ranks=RANKS, **keys):
-        """keys: of [nic]"""
+    def __init__(self, work, ranks=RANKS, of_job=None, **keys):
+        """of_job: its operations and iterations; keys: of [nic]"""
         super().__init__(work, ranks)
         self.ranks, self.keys = ranks, keys
+        self.of_job = of_job or {"bytes": BYTES, "iterations": MANY}
         self.desks, self.prefixes = {}, {}
         for host in range(1, ranks + 1):
             self.begin(host, f"jobs-{host}")
 
     def begin(self, host, prefix):
         """Start the program of a rank, whose job is stopped."""
-        section = job("ring", ranks=addresses(self.ranks), bytes=BYTES, iterations=MANY, stopped="on")
+        section = job("ring", ranks=addresses(self.ranks), stopped="on", **self.of_job)
         self.start(host, nic_config(host, section, **self.keys), "--stay", prefix=prefix).wait_started()
         self.desks[host], self.prefixes[host] = Desk(prefix), prefix
 
@@ -89,6 +91,37 @@ def late():
     bed.nics[2].process.wait()
     bed.wait("the one that is left fails", lambda: bed.row(1)["state"] == "failed")
     check_equal("exit code of the one that is left", bed.nics[1].stop(), 1)
+    check_equal("switch: exit code", bed.switch.stop(), 0)
+
+
+ONE_WAY = """num_ranks 2
+rank 0 {
+a: recv 20000b from 1 tag 7
+}
+rank 1 {
+b: send 20000b to 0 tag 7
+}
+"""
+
+
+def ended_after_it_failed():
+    """The message that a rank waited for arrives after the job has failed there: it is not said that all is well."""
+    work = work_dir()
+    (work / "one-way.goal").write_text(ONE_WAY)
+    bed = Live(work, 2, {"goal": "one-way.goal", "iterations": 1}, retry_cnt=RETRIES)
+    check_equal("start of the receiver: exit code", bed.control(1, "start", "ring").returncode, 0)
+    bed.wait("the receiver waits", lambda: bed.row(1)["state"] == "running")
+    halt(bed.nics[2].process)
+    bed.wait("it fails", lambda: bed.row(1)["state"] == "failed")
+    bed.nics[2].process.send_signal(signal.SIGCONT)
+    check_equal("start of the sender: exit code", bed.control(2, "start", "ring").returncode, 0)
+    bed.wait("the message", lambda: bed.ended() == [1, 1])
+    # Each change is followed by a look at the jobs.
+    check_equal("stop of the receiver: exit code", bed.control(1, "stop", "ring").returncode, 0)
+    bed.wait("the sender says it", lambda: "job ring: all iterations have ended" in bed.nics[2].err())
+    check_equal("exit codes", [program.stop() for program in bed.nics.values()], [1, 0])
+    check("the receiver does not", "all iterations have ended" not in bed.nics[1].err(), bed.nics[1].err())
+    check_equal("its state", [bed.nics[1].json()["jobs"][0][key] for key in ("state", "iterations_ended")], ["failed", 1])
     check_equal("switch: exit code", bed.switch.stop(), 0)
 
 
@@ -163,4 +196,5 @@ def main():
 
 
 late()
+ended_after_it_failed()
 main()

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Plug-in of quench-lab for a test: rank 1 of two without the other, so that each exchange fails.
+ * It prints how the rank leaves the others.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "quench-lab/ranks/lab_ranks.h"
+
+static int
+exchange(struct ranks *ranks, const struct rank_bytes *out, struct rank_bytes *in)
+{
+	(void)ranks;
+	(void)out;
+	(void)in;
+	return -ENOMEM;
+}
+
+__attribute__((visibility("default"))) struct ranks *
+quench_lab_mpi_open(const struct lab_plugin_needs *needs, char *why, size_t why_size);
+__attribute__((visibility("default"))) void quench_lab_mpi_close(struct ranks *ranks, bool failed);
+
+struct ranks *
+quench_lab_mpi_open(const struct lab_plugin_needs *needs, char *why, size_t why_size)
+{
+	struct ranks *ranks = calloc(1, sizeof(*ranks));
+
+	(void)needs;
+	if (ranks == NULL)
+		snprintf(why, why_size, "no memory");
+	else
+		*ranks = (struct ranks){.self = 1, .n = 2, .exchange = exchange};
+	return ranks;
+}
+
+void
+quench_lab_mpi_close(struct ranks *ranks, bool failed)
+{
+	fprintf(stderr, "lone rank: %s\n", failed ? "ends the others" : "leaves them");
+	free(ranks);
+}
