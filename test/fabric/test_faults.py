@@ -4,9 +4,6 @@
 
     test_faults.py QUENCH_LAB CONFIG_DIR CASE
 """
-
-import scapy.all as scapy
-
 from scenarios import expect, in_folder, results, run, section
 from test_events import IDLE, drops, event, scenario, shark
 
@@ -117,6 +114,7 @@ def corrupt(program, folder):
 
 
 def capture(folder, name, n, gap_us):
+    import scapy.all as scapy  # takes a second
     frames = []
     for i in range(n):
         frame = scapy.Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02", type=0x88B5) / (b"x" * (100 + i))
