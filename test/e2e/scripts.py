@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scripts of scripts/ that a test calls many times: imported once, each call in a process of its own.
+"""Scripts of scripts/ that a test calls many times: imported once, and run in the process of the test.
 
-A script with numpy and matplotlib takes most of a second to start. What begins with its last lines (if __name__ == "__main__") is not run;
-a test calls the script itself at least once.
+A script with numpy and matplotlib takes most of a second to start, and a fork of a process that has them a tenth. What begins with
+its last lines (if __name__ == "__main__") is not run: a test calls the script itself at least once.
 """
-import gc
 import importlib.machinery
 import importlib.util
 import os
@@ -18,13 +17,34 @@ import traceback
 from harness import PATIENCE_S
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGALRM)
+
+
+class Looks:
+    """matplotlib's settings, which are global: what a script changes, the next one must not find."""
+    plain = report = None
+
+    @classmethod
+    def learn(cls):
+        """The settings at the start of a program, and after the import of report.plots."""
+        if cls.plain is None:
+            import matplotlib
+            cls.plain = matplotlib.rcParams.copy()
+            importlib.import_module("report.plots")
+            cls.report = matplotlib.rcParams.copy()
+
+    @staticmethod
+    def set(settings):
+        import matplotlib
+        matplotlib.pyplot.close("all")
+        dict.update(matplotlib.rcParams, settings)
 
 
 class Script:
     def __init__(self, name, *modules):
         """modules: those that the script imports late, and all calls need. @raise ImportError: the script needs a package that is not there"""
         self.path = ROOT / "scripts" / name
-        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        handlers = {number: signal.getsignal(number) for number in SIGNALS}
         loader = importlib.machinery.SourceFileLoader(f"script_{name.replace('-', '_').removesuffix('.py')}", str(self.path))
         spec = importlib.util.spec_from_loader(loader.name, loader)
         self.module = importlib.util.module_from_spec(spec)
@@ -33,46 +53,81 @@ class Script:
             loader.exec_module(self.module)
         except SystemExit as end:
             raise ImportError(end.code) from end
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        self.looks = None
+        if any(module.startswith(("matplotlib", "report.plots")) for module in modules):
+            Looks.learn()
+            self.looks = Looks.report if "report.plots" in modules else Looks.plain
         for module in modules:
             importlib.import_module(module)
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        gc.freeze()
 
     def __call__(self, *args, cwd=None, env=None, timeout=PATIENCE_S):
         """@return as harness.run()"""
         args = [str(arg) for arg in args]
+        was = sys.argv, dict(os.environ), os.getcwd(), {number: signal.getsignal(number) for number in SIGNALS}
+        umask = os.umask(0o22)
+        os.umask(umask)
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            sys.stdout.flush()
-            child = os.fork()
-            if child == 0:
-                self.be(args, cwd, dict(os.environ if env is None else env), timeout, out.fileno(), err.fileno())
-            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            outputs = [os.dup(1), os.dup(2)]
+            flush()
+            try:
+                os.dup2(out.fileno(), 1)
+                os.dup2(err.fileno(), 2)
+                sys.argv = [str(self.path), *args]
+                if env is not None:
+                    os.environ.clear()
+                    os.environ.update(env)
+                os.chdir(cwd or ".")
+                code = self.be(args, timeout)
+            finally:
+                signal.alarm(0)
+                flush()
+                sys.argv, environment, folder, handlers = was
+                for number, handler in handlers.items():
+                    signal.signal(number, handler)
+                os.chdir(folder)
+                os.umask(umask)
+                os.environ.clear()
+                os.environ.update(environment)
+                for number, output in enumerate(outputs, 1):
+                    os.dup2(output, number)
+                    os.close(output)
             out.seek(0)
             err.seek(0)
             return subprocess.CompletedProcess([str(self.path), *args], code, out.read().decode(), err.read().decode())
 
-    def be(self, args, cwd, env, timeout, out, err):
-        """The child: end without what the test does at its end."""
-        code = 1
+    def be(self, args, timeout):
+        """Run as the program would. @return its exit code"""
+        for number in (signal.SIGTERM, signal.SIGALRM):
+            signal.signal(number, end_test)
+        signal.alarm(timeout)
+        if self.looks is not None:
+            Looks.set(self.looks)
         try:
-            gc.disable()  # a collection would copy pages of the test
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            signal.alarm(timeout)
-            os.dup2(out, 1)
-            os.dup2(err, 2)
-            os.environ.clear()
-            os.environ.update(env)
-            os.chdir(cwd or ".")
-            sys.argv = [str(self.path), *args]
-            code = self.module.main(args)
+            return self.module.main(args) or 0
+        except Interrupted as end:
+            sys.exit(128 + end.args[0])
+        except KeyboardInterrupt:
+            sys.exit(130)
         except SystemExit as end:
             if isinstance(end.code, str):
                 print(end.code, file=sys.stderr)
-            code = 1 if isinstance(end.code, str) else end.code
+            return 1 if isinstance(end.code, str) else end.code or 0
         except BaseException:
             traceback.print_exc()
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code or 0)
+            return 1
+
+
+class Interrupted(BaseException):
+    """The test, beside which the script is."""
+
+
+def end_test(number, _):
+    raise Interrupted(number)
+
+
+def flush():
+    sys.stdout.flush()
+    sys.stderr.flush()

@@ -2,20 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """scripts/compare: runs side by side, in words, as JSON and as a page that asks for nothing."""
 import json
-import os
-import pathlib
 import shutil
 
 from browser import Browser
 from harness import check, check_equal, finish, path_of, run, skip, work_dir
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-COMPARE = ROOT / "scripts" / "compare"
+from scripts import ROOT, Script
 
 try:
-    import matplotlib  # noqa: F401
+    COMPARE = Script("compare")
 except ImportError:
-    skip("python3-matplotlib is not installed")
+    skip("python3-numpy is not installed")
 
 
 def lab(out, *options):
@@ -25,7 +21,7 @@ def lab(out, *options):
 
 
 def compare(out, *args):
-    return run(COMPARE, *args, "--out", out)
+    return COMPARE(*args, "--out", out)
 
 
 def rows(document, part="results"):
@@ -34,7 +30,7 @@ def rows(document, part="results"):
 
 def check_different(work, a, b):
     """B: half as long, one sender fewer, another curve."""
-    done = compare(work / "ab", a[0], b[0])
+    done = run(COMPARE.path, a[0], b[0], "--out", work / "ab")
     check_equal("two runs are compared", (done.returncode, done.stderr), (0, ""))
     document = json.loads((work / "ab" / "compare.json").read_text(encoding="utf-8"))
     asked = [row[:2] for row in document["config"]]
@@ -91,7 +87,7 @@ def check_old(work, a):
 
 
 def check_help():
-    done = run(COMPARE, "--help")
+    done = run(COMPARE.path, "--help")
     check("the help says what A, B, ... are", done.returncode == 0 and "A B [C ...]" in done.stdout and "2 to 8 folders" in " ".join(done.stdout.split()), done)
 
 
@@ -185,7 +181,6 @@ def run_colours(chromium):
         return [...found].sort().map(text => text.split("|"));""")
 
 
-os.environ["MPLCONFIGDIR"] = str(work_dir())
 work = work_dir()
 long = lab(work / "long", "--duration", "4ms")
 short = lab(work / "short", "--duration", "2ms", "--set", "wred.Kmax=100KB", "--set", "flow incast.src=1-3")

@@ -17,6 +17,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 try:
     os.environ["MPLCONFIGDIR"] = str(work_dir())
+    SWEEP = Script("sweep", "report.plots")
     SCRIPT = Script("plot", "matplotlib.pyplot", "matplotlib.backends.backend_svg", "matplotlib.backends.backend_pdf")
 except ImportError:
     skip("python3-matplotlib is not installed")
@@ -135,7 +136,7 @@ def check_sizes(work, a):
 def check_sweep(work):
     folder, scenario = work / "sweep", work / "incast.ini"
     scenario.write_text(SCENARIO.read_text(encoding="utf-8").replace("[fabric]", "[fabric]\nsize_edges = 50KB,100KB", 1), encoding="utf-8")
-    done = run(ROOT / "scripts" / "sweep", scenario, "--set", "wred.Kmax=100KB,200KB", "--set", "flow incast.src=1-2,1-4", "--set", "flow incast.message_bytes=100KB", "--seeds", "1-2", "--duration", "2ms",
+    done = SWEEP(scenario, "--set", "wred.Kmax=100KB,200KB", "--set", "flow incast.src=1-2,1-4", "--set", "flow incast.message_bytes=100KB", "--seeds", "1-2", "--duration", "2ms",
                "--lab", path_of("lab"), "--out", folder)
     check_equal("a sweep ends well", (done.returncode, done.stderr), (0, ""))
     out = work / "sweep.svg"

@@ -4,19 +4,17 @@
 import csv
 import json
 import os
-import pathlib
-import sys
 
 from harness import check, check_equal, finish, path_of, run, skip, work_dir
+from scripts import ROOT, Script
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCENARIO = ROOT / "config" / "incast-4to1.ini"
 LAB = path_of("lab")
 
 try:
-    import matplotlib  # noqa: F401
+    os.environ["MPLCONFIGDIR"] = str(work_dir())
+    SWEEP = Script("sweep", "report.plots")
     import numpy as np
-    sys.path.insert(0, str(ROOT / "tools"))
     import quench
 except ImportError:
     skip("python3-matplotlib is not installed")
@@ -88,7 +86,7 @@ def header_only(folder):
 
 def check_sweep(work):
     out = work / "sweep"
-    done = run(ROOT / "scripts" / "sweep", SCENARIO, "--set", "wred.Kmax=100KB,200KB", "--set", "flow incast.src=1-2,1-4", "--duration", "1ms", "--lab", LAB, "--out", out)
+    done = SWEEP(SCENARIO, "--set", "wred.Kmax=100KB,200KB", "--set", "flow incast.src=1-2,1-4", "--duration", "1ms", "--lab", LAB, "--out", out)
     check_equal("a sweep ends well", (done.returncode, done.stderr), (0, ""))
     sweep, wanted = quench.Sweep(out), rows(out / "sweep.csv")
     check_equal("its axes", sweep.axes, [("wred.Kmax", ["100KB", "200KB"]), ("flow incast.src", ["1-2", "1-4"])])
@@ -138,7 +136,6 @@ def check_example(work):
     check("the queue grows with Kmax", len(means) == 4 and means == sorted(means) and means[0] > 1, means)
 
 
-os.environ["MPLCONFIGDIR"] = str(work_dir())
 work = work_dir()
 ours = check_run(work)
 check_tables(ours)

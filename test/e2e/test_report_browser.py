@@ -4,17 +4,17 @@
 import csv
 import json
 import os
-import pathlib
 
 from browser import Browser
 from harness import check, check_equal, finish, path_of, run, skip, work_dir
+from scripts import ROOT, Script
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 END_MS = 4
 MEASURE_FROM_MS = 2
 
 try:
-    import matplotlib  # noqa: F401
+    os.environ["MPLCONFIGDIR"] = str(work_dir())
+    REPORT, SWEEP = Script("report.py", "report.plots"), Script("sweep", "report.plots")
 except ImportError:
     skip("python3-matplotlib is not installed")
 
@@ -54,7 +54,7 @@ def report(work, name, scenario, *options):
     out = work / name
     done = run(path_of("lab"), "--quiet", "--no-progress", *options, "--out", out, scenario)
     check_equal(f"quench-lab runs {name}", (done.returncode, done.stderr), (0, ""))
-    done = run(ROOT / "scripts" / "report.py", out)
+    done = REPORT(out)
     check_equal("report.py ends well", (done.returncode, done.stderr), (0, ""))
     return out
 
@@ -254,7 +254,7 @@ def check_sweep(browser, out):
     painted, between = {}, {}
     for name, axis, values in (("numbers", "wred.Kmin+wred.Kmax", ("20KB", "80KB")), ("words", "nic.cc", ("dcqcn", "none"))):
         folder = out / name
-        done = run(ROOT / "scripts" / "sweep", ROOT / "config" / "paper-sweep.ini", "--lab", path_of("lab"), "--duration", "4ms", "--seeds", "1-2",
+        done = SWEEP(ROOT / "config" / "paper-sweep.ini", "--lab", path_of("lab"), "--duration", "4ms", "--seeds", "1-2",
                    "--set", f"{axis}={','.join(values)}", "--set", "flow others.start_ns=0", "--out", folder)
         check_equal(f"a sweep over {name} ends well", (done.returncode, done.stderr), (0, ""))
         check_quiet(browser, folder / "sweep.html", f"sweep over {name}")
@@ -307,7 +307,6 @@ def check_judge(browser, out):
     check("and one with an error", any("TypeError" in error for error in errors), errors)
 
 
-os.environ["MPLCONFIGDIR"] = str(work_dir())
 work = work_dir()
 (work / "leaf-spine.ini").write_text(LEAF_SPINE, encoding="utf-8")
 incast = report(work, "incast", ROOT / "config" / "incast-8to1-pfc-only.ini", "--duration", f"{END_MS}ms", "--set", f"fabric.measure_from_ns={MEASURE_FROM_MS}ms", "--set", "nic.cc=dcqcn", "--set", "wred.wred_green_enable=on", "--set", "switch.buffer_bytes=1MB",

@@ -5,7 +5,6 @@
 munged, slurmctld and slurmd belong to the test: their keys, sockets, states and logs are in its folder, and their ports are free ones.
 """
 import os
-import pathlib
 import pwd
 import shutil
 import signal
@@ -16,8 +15,8 @@ import time
 
 import alone
 from harness import BUILD, PATIENCE_S, check, check_equal, finish, run, skip, work_dir
+from scripts import ROOT, Script
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 LAB = BUILD / "app" / "quench-lab" / "quench-lab"
 SCENARIO = ROOT / "config" / "paper-sweep.ini"
 GRID = ("--set", "wred.Kmin+wred.Kmax=20KB", "--set", "flow others.src=2,2-3", "--set", "flow others.start_ns=0", "--seeds", "1-2",
@@ -114,7 +113,7 @@ PartitionName=all Nodes=localhost Default=YES State=UP
 
 
 def sweep(folder, *options, **kw):
-    return run(ROOT / "scripts" / "sweep", SCENARIO, "--lab", LAB.resolve(), "--out", folder, *GRID, *options, timeout=300, **kw)
+    return SWEEP(SCENARIO, "--lab", LAB.resolve(), "--out", folder, *GRID, *options, timeout=300, **kw)
 
 
 def jobs(cluster):
@@ -163,7 +162,7 @@ for program, package in (("munged", "munge"), ("slurmctld", "slurmctld"), ("slur
     if shutil.which(program) is None:
         skip(f"{package} is not installed")
 try:
-    import matplotlib  # noqa: F401 pylint: disable=unused-import
+    SWEEP = Script("sweep", "report.plots")
 except ImportError:
     skip("python3-matplotlib is not installed")
 

@@ -6,6 +6,7 @@ import os
 import pathlib
 import resource
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -13,6 +14,14 @@ from fake_otg import Otg
 from test_otg_plan import configuration
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/e2e"))
+from scripts import Script  # noqa: E402
+
+OTG = Script("otg")
+
+
+def program(*options):
+    return subprocess.run([OTG.path, *options], capture_output=True, text=True, check=False)
 TOKEN = "0123456789abcdef~-._"
 
 
@@ -130,18 +139,18 @@ class Folder(unittest.TestCase):
         self.work = pathlib.Path(found.name)
 
     def command(self, *options):
-        return [ROOT / "scripts" / "otg", "--http", "--port", "chassis-1:5555=net_null0", "--program", "/bin/true", "--listen", "127.0.0.1:0", *options]
+        return ["--http", "--port", "chassis-1:5555=net_null0", "--program", "/bin/true", "--listen", "127.0.0.1:0", *options]
 
     def start(self, *options):
-        process = subprocess.Popen(self.command(*options), stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen([OTG.path, *self.command(*options)], stdout=subprocess.PIPE, text=True)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         self.addCleanup(process.stdout.close)
         self.assertTrue(process.stdout.readline().startswith("listening on http://127.0.0.1:"))
         return process
 
-    def refused(self, *options):
-        done = subprocess.run(self.command(*options), capture_output=True, text=True, check=False)
+    def refused(self, *options, run=OTG):
+        done = run(*self.command(*options))
         self.assertEqual((done.returncode, done.stdout), (2, ""), done)
         return done.stderr
 
@@ -182,11 +191,11 @@ class Folder(unittest.TestCase):
         self.start("--token-file", token)
         key.chmod(0o644)
         with_key = [option for option in self.command("--cert", key, "--key", key) if option != "--http"]
-        done = subprocess.run(with_key, capture_output=True, text=True, check=False)
+        done = OTG(*with_key)
         self.assertEqual((done.returncode, done.stderr), (2, f"otg: --key {key}: expected a file of yours that nobody but you and its group can read (chmod 640)\n"))
 
     def test_two_ports_have_no_location_in_common(self):
-        self.assertIn("another port has this location", self.refused("--port", "chassis-1:5555=net_null1"))
+        self.assertIn("another port has this location", self.refused("--port", "chassis-1:5555=net_null1", run=program))
         ports = self.work / "ports.ini"
         ports.write_text("[port x]\ndevice = net_null1\nlocation = 10.0.0.1;1;1, chassis-1:5555\n")
         self.assertIn("location chassis-1:5555: port x has it", self.refused("--ports", ports))
