@@ -138,7 +138,7 @@ def check_labels(browser):
                     found.add([d[i], d[i + 1], d[i + 2]].join());
             return [...found];""")
     found = beside()
-    check("labels have the colours of their lines", {"0,114,178", "213,94,0"} <= set(found), found)
+    check("labels have the colours of their lines, dark enough for words", {"0,114,178", "184,80,0"} <= set(found), found)
 
 
 def check_legends(browser):

@@ -53,6 +53,14 @@ class Tables(unittest.TestCase):
 
 
 class Colours(unittest.TestCase):
+    def test_words_in_the_colours_of_lines_can_be_read(self):
+        page = (TOOLS / "report/page.js").read_text(encoding="utf-8")
+        for name, ground in (("WORDS", "#ffffff"), ("DARK", "#14181c")):
+            colours = re.findall(r"#\w{6}", re.search(rf"const {name} = \[([^]]*)\]", page)[1])
+            self.assertEqual(len(colours), 8)
+            for colour in colours:
+                self.assertGreaterEqual(contrast(colour, ground), LEAST_CONTRAST, f"{name}: {colour}")
+
     def test_text_can_be_read_on_each_ground(self):
         for path, names in (("report/page.css", ("ink", "soft", "link", "alarm", "limit", "fine")), ("quenchctl/web/page/page.css", ("ink", "soft", "good", "alarm", "room", "xon"))):
             schemes = re.findall(r":root \{([^}]*--ground[^}]*)\}", (TOOLS / path).read_text(encoding="utf-8"))

@@ -6,8 +6,11 @@
 	// Okabe and Ito's colours; more series than these repeat them with dashes.
 	const LIGHT = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B5B95", "#8A6D1D"];
 	const DARK = ["#4AA3E8", "#F0803C", "#2FC69A", "#E59CC4", "#F0B93A", "#9BD5F7", "#A99CD8", "#C9A94F"];
+	// Of words in these colours: on white, a light colour is a line, but no text.
+	const WORDS = ["#0072B2", "#B85000", "#007A59", "#A8487E", "#8F6300", "#20709F", "#6B5B95", "#806519"];
 	const scheme = matchMedia("(prefers-color-scheme: dark)");
 	const hue = i => (scheme.matches ? DARK : LIGHT)[i % LIGHT.length];
+	const wordHue = i => (scheme.matches ? DARK : WORDS)[i % WORDS.length];
 	const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 	const DASHES = [[], [6, 4], [2, 3], [9, 3, 2, 3]];
 	const MOST_ROWS = 400;
@@ -433,8 +436,8 @@
 					at--;
 				if (values[at] == null)
 					return null;
-				return values[at] > u.scales.y.max ? null : { text: s.label, colour: inInk(s) ? css("--ink") : hue(s.colour), y: u.valToPos(values[at], "y", true) };
-			}).filter(label => label).concat(this.seenLines(u).map(line => ({ text: lineText(line), colour: css("--limit"), y: u.valToPos(line.at, "y", true) })));
+				return values[at] > u.scales.y.max ? null : { text: s.label, line: inInk(s) ? css("--ink") : hue(s.colour), colour: inInk(s) ? css("--ink") : wordHue(s.colour), y: u.valToPos(values[at], "y", true) };
+			}).filter(label => label).concat(this.seenLines(u).map(line => ({ text: lineText(line), line: css("--limit"), colour: css("--limit"), y: u.valToPos(line.at, "y", true) })));
 			const gap = 13 * ratio, low = bbox.top + 4 * ratio, high = bbox.top + bbox.height;
 			found.sort((a, b) => a.y - b.y);
 			found.forEach((label, i) => { label.at = Math.max(label.y, i ? found[i - 1].at + gap : low); });
@@ -445,7 +448,7 @@
 			ctx.lineWidth = ratio;
 			const x = bbox.left + bbox.width;
 			found.forEach(label => {
-				this.stroke(ctx, [x + ratio, label.y, x + 8 * ratio, label.at], label.colour, []);
+				this.stroke(ctx, [x + ratio, label.y, x + 8 * ratio, label.at], label.line, []);
 				ctx.fillStyle = label.colour;
 				ctx.fillText(label.text, x + 10 * ratio, label.at);
 			});

@@ -23,6 +23,8 @@ LEAST_SENDING = 0.7  # a run whose last frame is before this share of it is draw
 MOST_LINES = 8  # with a colour and a label each; of more flows, the spread is drawn
 # Okabe and Ito's colours: distinct for colour-blind eyes, and as greys
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B5B95", "#000000")
+# of words in these colours, as WORDS of page.js
+WORDS = dict(zip(COLOURS, ("#0072B2", "#B85000", "#007A59", "#A8487E", "#8F6300", "#20709F", "#6B5B95", "#000000")))
 GREY = "#6e6e6e"
 # black with a white edge, so that it is visible on any colour
 MODEL = {"color": "black", "lw": 1.2, "zorder": 5,
@@ -100,7 +102,7 @@ def label_ends(axes: Any, labels: Sequence[tuple[float, str, str]]) -> None:
     gap = (high - low) * (matplotlib.rcParams["font.size"] * 1.15 / 72) / height
     for (y, text, colour), at in zip(labels, spread([label[0] for label in labels], gap, low + gap / 2)):
         axes.annotate(text, xy=(1, y), xytext=(12, (at - y) / (high - low) * height * 72),
-                      xycoords=axes.get_yaxis_transform(), textcoords="offset points", color=colour,
+                      xycoords=axes.get_yaxis_transform(), textcoords="offset points", color=WORDS.get(colour, colour),
                       va="center", annotation_clip=False,
                       arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.6, "shrinkA": 0, "shrinkB": 1,
                                   "relpos": (0, 0.5)})
