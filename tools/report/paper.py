@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """DESCRIPTION"""
 import csv
+import os
 import pathlib
 import sys
 import textwrap
@@ -81,13 +82,22 @@ def draw_lines(axes):
         axes.yaxis.set_major_locator(matplotlib.ticker.MaxNLocator(**ROUND))
 
 
+def key_of(names):
+    """The key with which all names begin, as in flow others.src = 2 and flow others.src = 4: it stands above them once."""
+    common = os.path.commonprefix(names)
+    key = common[:common.rfind(" = ") + 3] if " = " in common else ""
+    return "" if any(" = " in name[len(key):] for name in names) else key
+
+
 def draw_legend(figure, axes, n):
     """Above the axes, in as many columns as fit, of one height as far as possible."""
     figure.draw_without_rendering()  # places the axes
+    handles, names = axes.get_legend_handles_labels()
+    key = key_of(names)
     room = figure.bbox.x1 - axes.bbox.x0
     for columns in sorted({-(-n // rows) for rows in range(1, n + 1)}, reverse=True):
-        legend = axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False, borderaxespad=0.2, handlelength=1.6,
-                             columnspacing=1.2, fontsize=SETTINGS["font_size"] - 0.5)
+        legend = axes.legend(handles, [name[len(key):] for name in names], title=key.strip() or None, alignment="left", loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False, borderaxespad=0.2, handlelength=1.6,
+                             columnspacing=1.2, fontsize=SETTINGS["font_size"] - 0.5, title_fontsize=SETTINGS["font_size"] - 0.5)
         if legend.get_window_extent().width <= room:
             return
 
