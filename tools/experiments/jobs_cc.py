@@ -58,6 +58,7 @@ def draw(runs):
             axes.bar(x + (i - 2.5) * 0.14, value, 0.13, color=COLOURS[i % len(COLOURS)], label=None if x else name)
             axes.annotate(f"{value:.2f}", (x + (i - 2.5) * 0.14, value), ha="center", va="bottom", fontsize=8)
     axes.set_xticks((0, 1), ("mixture of experts", "ring"))
+    axes.margins(x=0.03)
     axes.set_ylabel("JCT, divided by its bound")
     axes.grid(axis="x", visible=False)
     axes.legend(fontsize=8.5, ncols=3)
