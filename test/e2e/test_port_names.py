@@ -72,10 +72,14 @@ def check_clear(ctl):
     ctl.text("clear counters")
     for words, rows, key in (("show interface", None, "tx_packets"), ("show queue counters", "queues", "tx_packets"),
                              ("show priority-group counters", "pgs", "rx_packets"), ("show queue watermark", "queues", "watermark_bytes")):
-        replies = [ctl.json(f"{words} {port}") for port in ("1", LONG, LONG.lower())]
-        values = [[row.get(key) for row in (reply[rows] if rows else [reply])] for reply in replies]
+        for _ in range(3):  # a frame of LLDP may leave between two questions, but not each time
+            replies = [ctl.json(f"{words} {port}") for port in ("1", LONG, LONG.lower())]
+            values = [[row.get(key) for row in (reply[rows] if rows else [reply])] for reply in replies]
+            if values[1:] == values[:1] * 2:
+                break
         check_equal(f"{words}: by name and by number", values[1:], values[:1] * 2)
-    check_equal("frames since the clear", ctl.json(f"show interface {LONG}")["tx_packets"], 0)
+    sent = ctl.json(f"show interface {LONG}")["tx_packets"]
+    check("frames since the clear: at most those of LLDP", sent < FRAMES, sent)
 
 
 def check_pages(work, name, ctl):
