@@ -47,6 +47,11 @@ class Tables(unittest.TestCase):
     def test_a_digest_is_a_word(self):
         self.assertIn('<th class="word">digest', table(("run", "digest"), [("a", "<code>41d578c03c187a8b</code>"), ("b", "<code>1234567890123456</code>")]))
 
+    def test_a_long_text_has_room(self):
+        page = table(("queue", "filled by"), [("leaf2 port 4", "experts h5-h13 9 %, experts h5-h15 9 %, experts h5-h16 9 %"), ("leaf3 port 4", "ring h1")])
+        self.assertEqual(page.count('<td class="word long">'), 2)
+        self.assertNotIn("long", table(("key", "value"), [("topology", "rail_optimized")]))
+
     def test_a_long_name_may_break_and_a_short_one_may_not(self):
         page = table(("",), [("experts h5-h16",), ("paused by PFC, all ports",)])
         self.assertEqual(re.findall(r'<td class="word short">([\w -]+)', page), ["experts h5-h16"])

@@ -104,7 +104,7 @@ def even(column: Sequence[object]) -> list[object]:
 
 # What the text of a cell with a figure begins with; a cell that is empty or - tells nothing of its column.
 FIGURE = re.compile(r"[+-]?\d[\d.,\u202f]*(\s|$)|-?$")
-SHORT = 16  # characters of a name that is not broken
+SHORT, LONG = 16, 40  # characters of a name that is not broken, and of a text that is
 
 
 def text_of(cell: object) -> str:
@@ -120,11 +120,12 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]], kind: str = ""
         rows = list(zip(*map(even, zip(*rows))))
     caption = f"<caption>{escape(title)}</caption>" if title else ""
     words = {i for i, column in enumerate(zip(*rows)) if not all(FIGURE.match(text_of(cell)) for cell in column)}
+    long = {i for i, column in enumerate(zip(*rows)) if i in words and i > 0 and max(len(text_of(cell)) for cell in column) >= LONG}
 
     def cell(tag: str, i: int, content: object) -> str:
         name = i == 0 and kind == "named"
         short = i == 0 and not name and len(text_of(content)) <= SHORT
-        classes = " ".join(word for word, has in (("word", i in words), ("name", name), ("short", short)) if has)
+        classes = " ".join(word for word, has in (("word", i in words), ("long", i in long), ("name", name), ("short", short)) if has)
         return f'<{tag} class="{classes}">{content}' if classes else f"<{tag}>{content}"
     head = f"<thead><tr>{''.join(cell('th', i, escape(h)) for i, h in enumerate(heads))}</thead>" if heads else ""
     body = "".join("<tr>" + "".join(cell("td", i, content) for i, content in enumerate(row)) for row in rows)
