@@ -3,12 +3,14 @@
 """VLANs, static addresses, interfaces, routes and neighbours that come and go while ports are full: not a frame of other
 flows is dropped, what is new is used, and what is wrong is refused whole."""
 
+import json
 import re
 
 from frames import ECT0, roce, write_pcap
 from harness import Program, check, check_equal, check_ledger, finish, work_dir
 from ctl import controller
 from desk import Desk, eal, prefix
+from metrics import Exporter
 
 RELOADS = 60
 STATIONS = ("02:00:00:00:00:01", "02:00:00:00:01:01")
@@ -199,7 +201,70 @@ def try_quenchctl():
     check_equal("exit code", switch.stop(), 0)
 
 
+MOST_HOPS = 256
+
+
+def hops(first, n=MOST_HOPS):
+    """n addresses of a subnet of 1,022."""
+    return [f"10.0.{32 + k // 256}.{k % 256}" for k in range(first, first + n)]
+
+
+def many_hops(listed):
+    """A switch whose route has these next hops, each a known neighbour, as a mapping of sections."""
+    return {
+        "switch": {"buffer_bytes": "4MB", "shaper_burst_ns": "200us"},
+        "port": {"link_speed_bps": "100G"}, "port 0": {}, "port 1": {},
+        "router": {"router_mac": ROUTER, "neighbor_entries": 4096},
+        "interface port 0": {"ip": "10.0.30.1/24"}, "interface port 1": {"ip": "10.0.32.1/22"},
+        "route 10.9.0.0/16": {"nexthop": ", ".join(listed)},
+        **{f"neighbor {ip}": {"mac": f"02:00:00:01:{k >> 8:02x}:{k & 255:02x}"} for k, ip in enumerate(hops(2, 600))}}
+
+
+def ini_of(sections):
+    return "".join(f"[{name}]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items()) for name, keys in sections.items())
+
+
+def try_many_hops():
+    """A route with the most next hops, from files of each format and by set: all are in force, counted and exported, and one more is refused."""
+    work, name = work_dir(), prefix("hops")
+    first, second, third, over = (many_hops(hops(k, n)) for k, n in ((2, MOST_HOPS), (258, MOST_HOPS), (300, MOST_HOPS - 1), (2, MOST_HOPS + 1)))
+    (work / "second.yaml").write_text("".join(f'"{section}":{"" if keys else " {}"}\n' + "".join(f'  {key}: "{value}"\n' for key, value in keys.items())
+                                              for section, keys in second.items()))
+    (work / "third.json").write_text(json.dumps(third))
+    (work / "over.ini").write_text(ini_of(over))
+    write_pcap(work / "in.pcap", [roce("02:00:00:00:02:01", ROUTER, "10.0.30.5", "10.9.0.1", 50000 + n, n, 0, ECT0, bytes(64)) for n in range(64)])
+    switch = Program(work, "switch", "hops", ini_of(first), eal(name, f"net_pcap0,rx_pcap={work}/in.pcap,infinite_rx=1", "net_null1,no-rx=1", memory=160),
+                     "--stats-interval", 0, "--idle-sleep", 200)
+    switch.wait_started()
+    t = Desk(name)
+
+    def of_route():
+        row, = t.rows("routes")
+        return re.split(", *", row["nexthop"])
+
+    def used():
+        return {row["nexthop"] for row in t.rows("nexthops") if row["out_packets"]}
+
+    check_equal("256 next hops of an INI file", of_route(), hops(2))
+    check_equal("each has a row", sorted(t.column("nexthops", "nexthop")), sorted(hops(2)))
+    switch.wait_until("more are used than a route had places for", lambda: len(used()) > 16)
+    check_equal("by YAML", (t.call("reload", file=f"{work}/second.yaml")["changed"], of_route()), (1, hops(258)))
+    switch.wait_until("those of the YAML file are used", lambda: len(used() & set(hops(258))) > 16)
+    exporter = Exporter(work)
+    exported = {re.search('nexthop="([^"]+)"', series)[1] for series in exporter.samples() if series.startswith("quench_nexthop_out_packets_total") and name in series}
+    check_equal("metrics have each", exported, set(hops(258)))
+    check_equal("exporter: exit code", exporter.stop(), 0)
+    check_equal("by JSON, one less", (t.call("reload", file=f"{work}/third.json")["changed"], of_route()), (1, hops(300, MOST_HOPS - 1)))
+    check_equal("by set", (t.set("route 10.9.0.0/16.nexthop=" + ",".join(hops(2)))["changed"], of_route()), (1, hops(2)))
+    for what, refused in (("set", t.refusal("set", settings=["route 10.9.0.0/16.nexthop=" + ",".join(hops(2, MOST_HOPS + 1))])),
+                          ("reload", t.refusal("reload", file=f"{work}/over.ini"))):
+        check(f"{what}: one more is refused in a line", "[route 10.9.0.0/16] nexthop" in refused and "expected blackhole, or addr" in refused and "\n" not in refused, refused)
+    check_equal("and nothing has changed", of_route(), hops(2))
+    check_equal("exit code", switch.stop(), 0)
+
+
 def main():
+    try_many_hops()
     try_quenchctl()
     try_tables(1, 1)
     try_tables(1, 2)
