@@ -10,6 +10,7 @@
 #ifndef QUENCH_NODE_NODE_PIECES_H
 #define QUENCH_NODE_NODE_PIECES_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,8 +28,12 @@ node_piece(struct node_pieces *to, void *at, size_t n)
 
 /* From one member of a struct to the one before another. */
 #define NODE_PIECE_FROM(to, p, first, end)                                                         \
-	node_piece(to, (char *)(p) + offsetof(__typeof__(*(p)), first),                            \
-		   offsetof(__typeof__(*(p)), end) - offsetof(__typeof__(*(p)), first))
+	do {                                                                                       \
+		static_assert(offsetof(__typeof__(*(p)), first) < offsetof(__typeof__(*(p)), end), \
+			      #first " is before " #end);                                          \
+		node_piece(to, (char *)(p) + offsetof(__typeof__(*(p)), first),                    \
+			   offsetof(__typeof__(*(p)), end) - offsetof(__typeof__(*(p)), first));   \
+	} while (0)
 /* From a member to the end of a struct. */
 #define NODE_PIECE_REST(to, p, first)                                                              \
 	node_piece(to, (char *)(p) + offsetof(__typeof__(*(p)), first),                            \

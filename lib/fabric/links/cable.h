@@ -96,6 +96,14 @@ struct cable_counts {
 	struct cable_stats stats;
 };
 
+static inline void
+cable_stats_add(struct cable_stats *sum, const struct cable_stats *s)
+{
+	sum->corrupted += s->corrupted;
+	sum->reordered += s->reordered;
+	sum->corrupt_no_mbuf += s->corrupt_no_mbuf;
+}
+
 /*
  * State of one direction. The sender's thread calls cable_send(), the receiver's cable_queue() and
  * cable_arrive(); each has its own random numbers, so that their order in time does not matter.

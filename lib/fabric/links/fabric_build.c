@@ -324,11 +324,8 @@ fabric_cable_stats(const struct fabric *f, struct fabric_end at)
 	const struct cable_counts *far = far_counts(f, end);
 	struct cable_stats sum = cable == NULL ? (struct cable_stats){0} : cable->stats;
 
-	if (far == NULL)
-		return sum;
-	sum.corrupted += far->stats.corrupted;
-	sum.reordered += far->stats.reordered;
-	sum.corrupt_no_mbuf += far->stats.corrupt_no_mbuf;
+	if (far != NULL)
+		cable_stats_add(&sum, &far->stats);
 	return sum;
 }
 

@@ -185,9 +185,7 @@ add_counts(struct cable_counts *sum, const struct cable_counts *c)
 {
 	for (unsigned int i = 0; i < CABLE_DROP_REASONS; i++)
 		sum->drops[i] += c->drops[i];
-	sum->stats.corrupted += c->stats.corrupted;
-	sum->stats.reordered += c->stats.reordered;
-	sum->stats.corrupt_no_mbuf += c->stats.corrupt_no_mbuf;
+	cable_stats_add(&sum->stats, &c->stats);
 }
 
 static void

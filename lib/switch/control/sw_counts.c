@@ -6,8 +6,8 @@
 #include "switch/control/control_state.h"
 #include "switch/forward/router.h"
 
-static void
-add_router(struct sw_router *r, struct node_pieces *to)
+void
+sw_router_counts(struct sw_router *r, struct node_pieces *to)
 {
 	if (r == NULL)
 		return;
@@ -28,7 +28,7 @@ sw_counts(struct node *node, struct node_pieces *to)
 		struct sw *shard = sw_shard_at(sw, i);
 
 		node_piece(to, &shard->ledger, sizeof(shard->ledger));
-		add_router(shard->forward.router, to);
+		sw_router_counts(shard->forward.router, to);
 	}
 	for (uint16_t port = 0; port < sw->n_ports; port++)
 		node_piece(to, &sw->ports[port].stats, sizeof(sw->ports[port].stats));

@@ -12,6 +12,10 @@
 /** List the counters that grow with its frames, all uint64_t. */
 void sw_counts(struct node *node, struct node_pieces *to);
 
+struct sw_router;
+/** List those of a router; NULL has none. */
+void sw_router_counts(struct sw_router *r, struct node_pieces *to);
+
 /** What a port has sent, in wire bytes. */
 uint64_t sw_port_wire_bytes(const struct node *node, uint16_t port);
 /** Wire bytes that a port may send. */

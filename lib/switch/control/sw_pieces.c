@@ -3,6 +3,7 @@
 
 #include "base/numbers/array.h"
 #include "switch/control/control_state.h"
+#include "switch/control/sw_counts.h"
 #include "switch/forward/router.h"
 
 static void
@@ -49,19 +50,6 @@ add_buffer(struct mmu *mmu, struct node_pieces *to)
 }
 
 static void
-add_router(struct sw_router *r, struct node_pieces *to)
-{
-	if (r == NULL)
-		return;
-	node_piece(to, &r->stats, sizeof(r->stats));
-	for (unsigned int i = 0; i < ARRAY_LEN(r->stats_of); i++)
-		if (r->stats_of[i] != NULL)
-			node_piece(to, r->stats_of[i], sizeof(*r->stats_of[i]));
-	for (struct sw_hop_counts *hop = r->hop_counts.first; hop != NULL; hop = hop->next)
-		node_piece(to, &hop->stats, sizeof(hop->stats));
-}
-
-static void
 add_control(struct sw_control *c, uint16_t n_ports, struct node_pieces *to)
 {
 	node_piece(to, &c->events, sizeof(c->events));
@@ -90,7 +78,7 @@ sw_pieces(struct node *node, struct node_pieces *to)
 		node_piece(to, shard->not_ect_packets,
 			   sw->n_ports * sizeof(shard->not_ect_packets[0]));
 		if (to->all)
-			add_router(shard->forward.router, to);
+			sw_router_counts(shard->forward.router, to);
 	}
 	for (uint16_t port = 0; port < sw->n_ports; port++)
 		add_port(&sw->ports[port], to);
