@@ -158,6 +158,106 @@ refuse_circle(const struct flow_order *o, const struct flow_words *flows, const 
 			 : " in the end");
 }
 
+/* Lists of small numbers that begin at heads; NONE ends one. */
+#define NONE UINT32_MAX
+
+struct chains {
+	uint32_t *head, *next;
+};
+
+static int
+chains_open(struct chains *c, uint32_t n_heads, uint32_t n)
+{
+	c->head = malloc((n_heads + 1u) * sizeof(*c->head));
+	c->next = malloc((n + 1u) * sizeof(*c->next));
+	for (uint32_t i = 0; c->head != NULL && i <= n_heads; i++)
+		c->head[i] = NONE;
+	return c->head == NULL || c->next == NULL ? -ENOMEM : 0;
+}
+
+static void
+chains_add(struct chains *c, uint32_t head, uint32_t i)
+{
+	c->next[i] = c->head[head];
+	c->head[head] = i;
+}
+
+static void
+chains_free(struct chains *c)
+{
+	free(c->head);
+	free(c->next);
+}
+
+/* Who goes on when a flow ends, or a barrier opens. */
+struct waiters {
+	struct chains of_flow;    /* places in awaited[] */
+	struct chains of_barrier; /* flows */
+	uint32_t *flow;           /* that has a place in awaited[] */
+	uint32_t *waits;          /* flows for which a flow waits still */
+	uint32_t *todo, n_todo;   /* flows that begin */
+};
+
+static int
+waiters_open(struct waiters *w, const struct flow_order *o)
+{
+	uint32_t n_awaited = o->first[o->n];
+
+	w->flow = malloc((n_awaited + 1u) * sizeof(*w->flow));
+	w->waits = malloc((o->n + 1u) * sizeof(*w->waits));
+	w->todo = malloc((o->n + 1u) * sizeof(*w->todo));
+	if (chains_open(&w->of_flow, o->n, n_awaited) < 0 ||
+	    chains_open(&w->of_barrier, o->n_barriers, o->n) < 0 || w->flow == NULL ||
+	    w->waits == NULL || w->todo == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < o->n; i++) {
+		chains_add(&w->of_barrier, o->barrier[i], i);
+		w->waits[i] = o->first[i + 1] - o->first[i];
+		if (w->waits[i] == 0)
+			w->todo[w->n_todo++] = i;
+		for (uint32_t k = o->first[i]; k < o->first[i + 1]; k++) {
+			w->flow[k] = i;
+			chains_add(&w->of_flow, o->awaited[k], k);
+		}
+	}
+	return 0;
+}
+
+static void
+waiters_free(struct waiters *w)
+{
+	chains_free(&w->of_flow);
+	chains_free(&w->of_barrier);
+	free(w->flow);
+	free(w->waits);
+	free(w->todo);
+}
+
+static void
+end_flow(struct waiters *w, uint32_t i)
+{
+	for (uint32_t k = w->of_flow.head[i]; k != NONE; k = w->of_flow.next[k])
+		if (--w->waits[w->flow[k]] == 0)
+			w->todo[w->n_todo++] = w->flow[k];
+}
+
+/* All that can begin do. Each flow begins and ends once, so this takes a step for each name. */
+static void
+let_begin(const struct flow_order *o, struct progress *p, struct waiters *w)
+{
+	while (w->n_todo > 0) {
+		uint32_t i = w->todo[--w->n_todo], barrier = o->barrier[i];
+
+		p->begins[i] = true;
+		p->left[barrier]--;
+		if (barrier == 0)
+			end_flow(w, i);
+		else if (p->left[barrier] == 0)
+			for (i = w->of_barrier.head[barrier]; i != NONE; i = w->of_barrier.next[i])
+				end_flow(w, i);
+	}
+}
+
 /* Flows that are left when no further one can begin wait in a circle, or for one. */
 static int
 check_circles(const struct flow_order *o, const struct flow_words *flows,
@@ -165,26 +265,20 @@ check_circles(const struct flow_order *o, const struct flow_words *flows,
 {
 	struct progress p = {calloc(o->n + 1u, sizeof(*p.begins)),
 			     calloc(o->n_barriers + 1u, sizeof(*p.left))};
-	int rc = p.begins == NULL || p.left == NULL ? -ENOMEM : 0;
-	bool some = rc == 0;
+	struct waiters w = {0};
+	int rc = p.begins == NULL || p.left == NULL ? -ENOMEM : waiters_open(&w, o);
 
 	for (uint32_t i = 0; rc == 0 && i < o->n; i++)
 		p.left[o->barrier[i]]++;
-	while (some) {
-		some = false;
-		for (uint32_t i = 0; i < o->n; i++) {
-			if (p.begins[i] || awaited_in_vain(o, &p, i) != UINT32_MAX)
-				continue;
-			p.begins[i] = some = true;
-			p.left[o->barrier[i]]--;
-		}
-	}
+	if (rc == 0)
+		let_begin(o, &p, &w);
 	for (uint32_t i = 0; rc == 0 && i < o->n; i++) {
 		if (p.begins[i])
 			continue;
 		refuse_circle(o, flows, &p, i, fault);
 		rc = -EINVAL;
 	}
+	waiters_free(&w);
 	free(p.begins);
 	free(p.left);
 	return rc;

@@ -2,6 +2,7 @@
 /* Which flows wait for which, by the words of their keys. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "unit/cases.h"
@@ -148,6 +149,29 @@ TEST(circles_are_what_keeps_flows_from_their_end)
 		flow_order_free(&o);
 	}
 	assert_true(good > 1000 && bad > 1000);
+}
+
+/* A step for each pair of flows would take hours. */
+TEST(a_long_chain_takes_a_step_for_each_flow)
+{
+	enum { N = 1000000 };
+	char(*names)[12] = malloc((N + 1) * sizeof(*names));
+	struct flow_words *words = malloc(N * sizeof(*words));
+	struct flow_order_fault fault;
+	struct flow_order o;
+
+	assert_non_null(names);
+	assert_non_null(words);
+	/* Each waits for the one that follows in the file. */
+	for (int i = 0; i <= N; i++)
+		snprintf(names[i], sizeof(names[i]), "f%d", i);
+	for (int i = 0; i < N; i++)
+		words[i] = (struct flow_words){names[i], i + 1 < N ? names[i + 1] : "", "", NULL};
+	assert_int_equal(flow_order_read(&o, words, N, &fault), 0);
+	assert_int_equal(o.awaited[o.first[0]], 1);
+	flow_order_free(&o);
+	free(words);
+	free(names);
 }
 
 TEST_MAIN()
