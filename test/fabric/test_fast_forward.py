@@ -105,6 +105,29 @@ def flows(program, folder):
     expect(fast["packet_hops"] * 2 < full["packet_hops"], f"{fast['packet_hops']} of {full['packet_hops']} hops")
 
 
+def of_limited(folder, keys, **of_flow):
+    """Four hosts that a cap or a window keeps below the rate of their link."""
+    fabric = {"hosts": 4, "link_rate_bps": "100G", "duration_ns": "6ms"}
+    flow = section("flow", "f", src="1-4", pattern="ring", message_bytes="8MB", mtu_bytes=4096, messages=2, depth=1, **of_flow)
+    return write_scenario(folder / "limited.ini", fabric, "[nic]\n" + keys + flow)
+
+
+def windows(program, folder):
+    """Hosts that wait for ACKs between packets: their periods are left out, and all results stay."""
+    for cc in ("none", "dcqcn"):
+        full, fast = both(program, of_limited(folder, f"cc = {cc}\nrate_window_bytes = 8KB\n"))
+        expect_near(full, fast, f"window, {cc}", 1e-3)
+        expect(fast["packet_hops"] * 3 < full["packet_hops"] * 2, f"{cc}: {fast['packet_hops']} of {full['packet_hops']} hops")
+
+
+def capped(program, folder):
+    """Hosts with a cap, in phase or not, are simulated."""
+    for cap in ("50G", "33300M"):
+        for spread in ("on", "off"):
+            path = of_limited(folder, f"cc = none\nspread_starts = {spread}\n", rate_cap_bps=cap)
+            expect_simulated(*both(program, path), "looking for a period", f"cap {cap}, spread_starts {spread}")
+
+
 def simulated(program, folder):
     """What is not steady is simulated, and the run says why."""
     fabric = {"hosts": 9, "link_rate_bps": "40G", "duration_ns": "2ms"}
@@ -183,4 +206,4 @@ def refused(program, folder):
         expect(done.returncode == 2 and what in done.stderr and done.stderr.count("\n") == 1, f"{options}: {done.stderr}")
 
 
-in_folder(all_reduce, computing, two_jobs, flows, simulated, drift, marking, series, table, refused)
+in_folder(all_reduce, computing, two_jobs, flows, windows, capped, simulated, drift, marking, series, table, refused)
