@@ -222,8 +222,8 @@ say_ranks(const struct lab_opts *o, const struct lab_run *run)
 
 	if (!is_first() || o->quiet)
 		return;
-	say("%u ranks: %" PRIu64 " windows, with %.1f messages and %.0f bytes each; the rank with "
-	    "the most work had %.0f %% of all",
+	say("%u processes: %" PRIu64 " windows, with %.1f messages and %.0f bytes each; the one "
+	    "with the most work had %.0f %% of all",
 	    ranks->n, stats.windows, (double)messages / windows, (double)bytes / windows,
 	    calls > 0 ? 100.0 * (double)most / (double)calls : 0);
 }
@@ -265,7 +265,7 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 		if (ctx.progress.enabled)
 			fputc('\n', stderr);
 		if (!is_first() && error == 0)
-			; /* rank 0 says it */
+			; /* the first one says it */
 		else if (stop_asked || (ranks != NULL && error == 0))
 			say_error("stopped by a signal: no results are written");
 		else if (error == EAGAIN)
@@ -273,7 +273,7 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 				"the system has no threads left: expected room for %u, or --threads 1",
 				threads_of(o, run->scenario));
 		else if (!is_first())
-			say_error("rank %u: %s", ranks->self, strerror(error));
+			say_error("process %u: %s", ranks->self, strerror(error));
 		else
 			say_error("no memory");
 		probe_destroy(probe);
@@ -753,7 +753,7 @@ main(int argc, char **argv)
 		rc = APP_DONE;
 	} else if (o.fast_forward && (ranks != NULL || s.n_records > 0)) {
 		if (ranks != NULL && is_first())
-			say_error("--fast-forward: not with several ranks; expected one process");
+			say_error("--fast-forward: not with several processes; expected one");
 		else if (is_first())
 			say_error("%s: [record %s]: not with --fast-forward, which leaves frames "
 				  "out",

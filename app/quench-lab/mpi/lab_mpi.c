@@ -181,7 +181,8 @@ quench_lab_mpi_open(const struct lab_plugin_needs *needs, char *why, size_t why_
 		snprintf(why, why_size,
 			 "its MPI library sees one process: expected the mpirun of that library");
 	else if (got < MPI_THREAD_SERIALIZED || n > (int)RANKS_MOST)
-		snprintf(why, why_size, "expected 2 to %u ranks, and threads in turn", RANKS_MOST);
+		snprintf(why, why_size, "expected 2 to %u processes, and threads in turn",
+			 RANKS_MOST);
 	if (got < MPI_THREAD_SERIALIZED || n > (int)RANKS_MOST || n < 2) {
 		MPI_Finalize();
 		free(m);

@@ -81,13 +81,14 @@ lab_ranks_open(struct ranks **out)
 		return APP_DONE;
 	n = n_processes(launcher);
 	if (n > RANKS_MOST) {
-		say_error("started as %u ranks: expected at most %u", (unsigned int)n, RANKS_MOST);
+		say_error("started as %u processes: expected at most %u", (unsigned int)n,
+			  RANKS_MOST);
 		return APP_BAD_USAGE;
 	}
 	/* Plug-ins of an MPI library itself look for its symbols. */
 	plugin = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 	if (plugin == NULL) {
-		say_error("started as one of %u ranks, but %s cannot be loaded: %s; expected a "
+		say_error("started as one of %u processes, but %s cannot be loaded: %s; expected a "
 			  "build with an MPI library (-Dmpi=enabled)",
 			  (unsigned int)n, launcher->plugin, dlerror());
 		return APP_BAD_USAGE;
