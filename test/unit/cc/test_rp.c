@@ -3,6 +3,7 @@
 #include "unit/cc/rp_test.h"
 
 #include "unit/cc/rp_random.h"
+#include "unit/sanitized.h"
 
 TEST(flow_that_starts_below_the_maximum_rises_by_itself)
 {
@@ -149,21 +150,24 @@ one_random_run(enum rp_profile profile, uint64_t seed, bool rests)
 	}
 }
 
+/* Numbers, which no sanitizer judges. */
+#define SEEDS (SANITIZED ? 20u : 500u)
+
 TEST(paper_equals_the_event_by_event_reference)
 {
-	for (uint64_t seed = 1; seed <= 500; seed++)
+	for (uint64_t seed = 1; seed <= SEEDS; seed++)
 		one_random_run(RP_PROFILE_PAPER, seed, false);
 }
 
 TEST(mlx_equals_the_event_by_event_reference)
 {
-	for (uint64_t seed = 1; seed <= 500; seed++)
+	for (uint64_t seed = 1; seed <= SEEDS; seed++)
 		one_random_run(RP_PROFILE_MLX, seed, false);
 }
 
 TEST(increases_that_waited_end_as_in_the_event_by_event_reference)
 {
-	for (uint64_t seed = 1; seed <= 500; seed++) {
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		one_random_run(RP_PROFILE_PAPER, seed, true);
 		one_random_run(RP_PROFILE_MLX, seed, true);
 	}
@@ -206,7 +210,7 @@ one_run_with_time_left_out(enum rp_profile profile, uint64_t seed)
 
 TEST(time_that_is_left_out_passes)
 {
-	for (uint64_t seed = 1; seed <= 300; seed++) {
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		one_run_with_time_left_out(RP_PROFILE_PAPER, seed);
 		one_run_with_time_left_out(RP_PROFILE_MLX, seed);
 	}
