@@ -4,12 +4,16 @@
 A test is called with the program, the folder of configurations and the name of a case, and ends with in_folder() or with_config().
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
 failures = []
+# scripts/check sets it for the programs with sanitizers: they look for faults of memory, which a repetition does not show again.
+SANITIZED = bool(os.environ.get("QUENCH_SANITIZED"))
+kinds_of_starts = set()
 
 
 def expect(condition, text, detail=""):
@@ -29,9 +33,24 @@ def write_scenario(path, fabric, rest):
     return path
 
 
+def fewer(cases, n):
+    """All of them; under sanitizers about n, spread evenly, the first among them."""
+    cases = list(cases)
+    return cases[::-(-len(cases) // n)] if SANITIZED else cases
+
+
+def environment(options):
+    """LeakSanitizer takes a third of a short run: in each case, the first start with these options looks for leaks."""
+    kind = tuple(option for option in map(str, options) if option.startswith("--"))
+    if not SANITIZED or kind not in kinds_of_starts:
+        kinds_of_starts.add(kind)
+        return None
+    return {**os.environ, "ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:detect_leaks=0"}
+
+
 def run(program, *options, **kw):
     return subprocess.run([program, "--no-progress", *map(str, options)], stderr=subprocess.PIPE, text=True, check=False,
-                          **{"stdout": subprocess.PIPE, **kw})
+                          **{"stdout": subprocess.PIPE, "env": environment(options), **kw})
 
 
 def results(program, *options):

@@ -5,7 +5,7 @@ import itertools
 import pathlib
 import subprocess
 
-from scenarios import expect, in_folder, results, run, section, write_scenario
+from scenarios import expect, fewer, in_folder, results, run, section, write_scenario
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FABRIC = {"hosts": 5, "link_rate_bps": "40G", "duration_ns": "4ms", "measure_from_ns": "2ms"}
@@ -37,10 +37,10 @@ def same(lab, folder):
 
 def beside(lab, folder):
     """Each algorithm beside each other one: both send, hear their own signals, and any number of threads gives the same."""
-    for a, b in itertools.combinations(ALGORITHMS[1:], 2):
+    for a, b in fewer(itertools.combinations(ALGORITHMS[1:], 2), 7):
         path = write_scenario(folder / f"{a}-{b}.ini", FABRIC | {"hosts": 6, "topology": "dumbbell"},
                               section("flow", a, src="1-2", dst=6, cc=a) + section("flow", b, src=3, dst=6, qp_count=2, cc=b))
-        r, *others = (results(lab, "--threads", threads, path) for threads in (1, 2, 8))
+        r, *others = (results(lab, "--threads", threads, path) for threads in fewer((1, 2, 8), 2))
         expect({o["digest"] for o in others} == {r["digest"]}, f"{a} beside {b}: one digest", [r["digest"], *(o["digest"] for o in others)])
         expect([flow["cc"] for flow in r["flows"]] == [a, a, b], f"{a} beside {b}: cc of flows")
         rows = {row["cc"]: row for row in r["algorithms"]}

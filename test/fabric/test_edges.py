@@ -11,7 +11,7 @@ import pathlib
 import subprocess
 import sys
 
-from scenarios import expect, in_folder, results, run, write_scenario
+from scenarios import expect, fewer, in_folder, results, run, write_scenario
 
 LINK_BPS = 40_000_000_000
 
@@ -124,7 +124,7 @@ def idle(program, folder):
 def read_back(program, folder):
     """What --check-config prints is a scenario that does the same."""
     config = pathlib.Path(sys.argv[2])
-    for path in sorted(config.glob("incast-*.ini")):
+    for path in fewer(sorted(config.glob("incast-*.ini")), 5):
         printed = folder / path.name
         printed.write_text(run(program, "--check-config", path).stdout, encoding="utf-8")
         first, again = (results(program, p, "--duration", "300us") for p in (path, printed))

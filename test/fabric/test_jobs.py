@@ -10,7 +10,7 @@ import math
 import random
 import random
 
-from scenarios import expect, in_folder, results, run, section, write_scenario
+from scenarios import expect, fewer, in_folder, results, run, section, write_scenario
 
 RATE_BPS, DELAY_NS, MTU = 400_000_000_000, 500, 4096
 POWERS = (2, 4, 8, 16, 32, 64)
@@ -222,8 +222,8 @@ def any_section(program, folder):
     """A section of random keys is refused in one line that names the job, or its job ends in time."""
     (folder / "g.goal").write_text(GOAL, encoding="utf-8")
     write_matrix(folder / "m.txt", MATRIX)
-    ended = 0
-    for seed in range(60):
+    ended, seeds = 0, fewer(range(60), 12)
+    for seed in seeds:
         keys = random_job(random.Random(seed))
         path = scenario(folder, job(**keys), hosts=8)
         if run(program, "--check-config", path).returncode == 0:
@@ -233,8 +233,8 @@ def any_section(program, folder):
         else:
             done = run(program, path)
             expect(done.returncode == 2 and done.stderr.count("\n") == 1 and ("[job j]" in done.stderr), f"seed {seed}, {keys}: {done.returncode} {done.stderr}")
-    print(ended, "of 60 ran")
-    expect(15 <= ended <= 50, f"only some of the sections are right: {ended} of 60")
+    print(ended, "of", len(seeds), "ran")
+    expect(len(seeds) / 4 <= ended <= len(seeds) * 5 / 6, f"only some of the sections are right: {ended} of {len(seeds)}")
 
 
 def restarted(program, folder):
@@ -372,8 +372,8 @@ def read_rows(path):
 def path(program, folder):
     """The parts of a critical path follow each other from the first begin to the last end, and the states of ranks add up to their times."""
     rng = random.Random(37)
-    n_paths = 0
-    for number in range(25):
+    n_paths, numbers = 0, fewer(range(25), 7)
+    for number in numbers:
         (folder / "g.goal").write_text(random_goal(rng, rng.randrange(2, 6)), encoding="utf-8")
         rest = job(goal="g.goal", iterations=4, compute_jitter="30%", qps_per_pair=rng.choice((1, 2)))
         out = folder / f"out{number}"
@@ -399,7 +399,7 @@ def path(program, folder):
             if sum(mine.values()):
                 expect(mine == {state: rank[f"{state}_ns"] for state in mine}, f"{number}: {mine} {rank}")
             expect(rank["compute_ns"] + rank["send_ns"] + rank["wait_ns"] == rank["end_ns"] - rank["begin_ns"], f"{number}: {rank}")
-    expect(n_paths >= 40, f"{n_paths} paths")
+    expect(n_paths >= 1.6 * len(numbers), f"{n_paths} paths")
 
 
 def spread(program, folder):
@@ -545,7 +545,7 @@ def alone(program, folder):
         rows = [row for row in csv.DictReader(file) if row["job"] == "ring"]
     expect([int(row["jct_alone_ns"]) for row in rows] == [it["jct_ns"] for it in want["per_iteration"]], f"jobs_alone.csv: {rows}")
     expect(f"job ring: mean JCT {got['jct_ratio_alone']:.3f} times that alone" in done.stdout, done.stdout[-900:])
-    threads = [results(program, "--alone", "--threads", n, path) for n in (1, 2, 8)]
+    threads = [results(program, "--alone", "--threads", n, path) for n in fewer((1, 2, 8), 2)]
     expect(all(r["jobs"] == threads[0]["jobs"] for r in threads), "any number of threads gives the same")
     expect(jobs(program, path)[0]["jct_ratio_alone"] is None, "null without --alone")
     for more, rest, words in (((), section("flow", "f", src=1, dst=2), "[job NAME]"), (("--fluid",), ring, "--alone: needs packets")):

@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-from scenarios import expect, in_folder, results, run, section, write_scenario
+from scenarios import SANITIZED, expect, fewer, in_folder, results, run, section, write_scenario
 
 IMPORT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "import-hpcc"
 
@@ -53,12 +53,12 @@ def all_to_all(program, folder):
     expect(all(f["messages_completed"] == 1 for f in r["flows"]), "messages are missing")
     # Rounds without a collision, in an order of the seed.
     path, firsts = scenario(folder, flow("a", pattern="all_to_all", src="1-6", message_bytes=1000, messages=1)), set()
-    for seed in range(1, 21):
+    for seed in fewer(range(1, 21), 4):
         rounds = list(messages_by_end(program, path, seed).values())
         hosts = {f"h{h}" for h in range(1, 7)}
         expect(len(rounds) == 5 and all({row["src"] for row in rows} == {row["dst"] for row in rows} == hosts for rows in rounds), f"seed {seed}: {rounds}")
         firsts.add(rounds[0][0]["dst"])
-    expect(len(firsts) == 5, f"first destinations of a host: {firsts}")
+    expect(SANITIZED or len(firsts) == 5, f"first destinations of a host: {firsts}")
 
 
 def messages_by_end(program, path, seed):

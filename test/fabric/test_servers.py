@@ -9,7 +9,7 @@ import json
 import math
 import random
 
-from scenarios import expect, in_folder, results, run, section, write_scenario
+from scenarios import SANITIZED, expect, fewer, in_folder, results, run, section, write_scenario
 
 DELAY_NS, MTU = 500, 4096
 INSIDE_BPS, INSIDE_NS = 1_600_000_000_000, 700
@@ -75,14 +75,14 @@ def hierarchical(program, folder):
     """Reduce inside, ring across, gather inside: the sum of the steps within 1 %, on four shapes at three speeds; one digest for 1, 2 and 8 threads."""
     size = 16 * 65536
     for topology, links, keys in SHAPES:
-        for speed in (100, 400, 800):
+        for speed in fewer((100, 400, 800), 1):
             path = scenario(folder, job(algorithm="hierarchical", bytes=size, iterations=2), topology=topology, link_rate_bps=f"{speed}G", **keys)
             got = jobs(program, path)[0]
             want = 2 * 3 * inside_ns(size / 4) + 2 * 3 * way_ns(size / 16, speed * 1e9, links)
             expect(got["iterations_ended"] == 2 and got["bound_ns"] <= got["jct_min_ns"], f"{got['iterations_ended']} {got['bound_ns']}")
             near(got["jct_mean_ns"], want, f"{topology} {keys} at {speed}G")
-        runs = [results(program, "--threads", threads, path) for threads in (1, 2, 8)]
-        expect(len({r["digest"] for r in runs}) == 1 and runs[0]["jobs"] == runs[1]["jobs"] == runs[2]["jobs"], f"{topology}: {[r['digest'] for r in runs]}")
+        runs = [results(program, "--threads", threads, path) for threads in fewer((1, 2, 8), 2)]
+        expect(len({r["digest"] for r in runs}) == 1 and all(r["jobs"] == runs[0]["jobs"] for r in runs), f"{topology}: {[r['digest'] for r in runs]}")
     # 8 ranks share 4 NICs: the rings across share links, of two ranks each.
     path = scenario(folder, job(algorithm="hierarchical", bytes=2 * size, ranks_per_server=8), topology="rail_only", spines=None)
     got = results(program, path)
@@ -196,8 +196,8 @@ def random_fabric(rnd):
 
 def any_section(program, folder):
     """Random servers and ranks are refused in one line, or the job ends, with one digest for 1 and 3 threads, and its path has no gap."""
-    ended = 0
-    for seed in range(40):
+    ended, seeds = 0, range(10 if SANITIZED else 40)
+    for seed in seeds:
         rnd = random.Random(seed)
         fabric = random_fabric(rnd)
         keys = {"ranks": rnd.choice(("all", "1-8", "1,2,5-8", "3")), "collective": rnd.choice(("all_reduce", "all_gather", "all_to_all", "broadcast")), "bytes": rnd.choice((300, 5000, "64KB")),
@@ -220,8 +220,8 @@ def any_section(program, folder):
         expect(runs[0]["digest"] == runs[1]["digest"], f"seed {seed}: digests")
         for it in got["per_iteration"]:
             expect(sum(it["critical_path"][f"{kind}_ns"] for kind in ("compute", "message", "inside", "send")) == it["jct_ns"], f"seed {seed}: {it}")
-    print(ended, "of 40 ran")
-    expect(12 <= ended <= 36, f"only some of the sections are right: {ended} of 40")
+    print(ended, "of", len(seeds), "ran")
+    expect(0.3 * len(seeds) <= ended <= 0.9 * len(seeds), f"only some of the sections are right: {ended} of {len(seeds)}")
 
 
 def explain(program, folder):

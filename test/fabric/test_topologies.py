@@ -4,7 +4,7 @@
 
     test_topologies.py QUENCH_LAB CONFIG_DIR CASE
 """
-from scenarios import expect, in_folder, results, run, section, write_scenario
+from scenarios import expect, fewer, in_folder, results, run, section, write_scenario
 
 
 def scenario(folder, fabric, rest, name="fabric"):
@@ -54,7 +54,7 @@ SHAPES = [
 def reach(program, folder):
     """Everyone reaches everyone, nothing is lost or flooded, and each frame crosses as few cables as can be."""
     for keys, hosts, edges, cables in SHAPES:
-        for step in (1, hosts // 2, hosts - 1):
+        for step in fewer((hosts // 2, 1, hosts - 1), 1):
             path = scenario(folder, {**keys, "hosts": hosts}, ring(hosts, step))
             r = results(program, path)
             what = f"{keys}, {step} further"
@@ -97,7 +97,7 @@ def seeds(program, folder):
     """The seed of a run changes the paths of its flows; one seed gives one run."""
     path = scenario(folder, {"topology": "testbed", "hosts": 8}, flow("up", "T1", "T4/1", qp_count=8, message_bytes=1024, messages=1))
     found = {}
-    for seed in (1, 2, 3, 4):
+    for seed in fewer((1, 2, 3, 4), 2):
         first, again = (results(program, path, "--seed", seed) for _ in range(2))
         expect(first["digest"] == again["digest"], f"seed {seed}: another run")
         found[seed] = tuple(ports(first, node)[way]["tx_packets"] for node in ("T1", "L1", "L2", "S1", "S2") for way in ports(first, node))
