@@ -152,7 +152,7 @@ def explained(results):
         return ""
     causes = sorted(((x[f"{key}_ns"], words) for key, words in CAUSES.items() if x[f"{key}_ns"]), reverse=True)
     rows = [(words, us(ns), f"{100 * ns / x['jct_ns']:.1f} %") for ns, words in causes]
-    return f"<h3>Why iteration {x['iteration']} of {escape(x['job'])} took {us(x['jct_ns'])} µs</h3>" + table(("cause", "µs", "share"), rows)
+    return f"<h3>Why iteration {x['iteration']} of {escape(x['job'])} took {us(x['jct_ns'])}\u00a0µs</h3>" + table(("cause", "µs", "share"), rows)
 
 
 def section(run):

@@ -7,7 +7,7 @@ import command_line
 from quench import Run, fluid
 
 from . import charts, counters, jobs, output, pauses, sizes, topology
-from .html import breakable, digits, document, kbytes, number, rate_unit, said, seconds, size_text, table
+from .html import breakable, digits, document, even, kbytes, number, rate_unit, said, seconds, size_text, table
 
 CAPTIONS = {
     "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step. Dashed: the link divided by the flows, if all go to one host. "
@@ -80,7 +80,7 @@ def sizes_table(run):
     if not found["all"]["messages"]:
         return ""
     named = [(f"up to {size_text(bucket['to_bytes'])}", bucket) for bucket in found["sizes"]]
-    rows = [(name, number(bucket["messages"]), number(bucket["not_ended"]), *("-" if bucket[p] is None else digits(bucket[p]) for p in sizes.PERCENTILES))
+    rows = [(name, number(bucket["messages"]), number(bucket["not_ended"]), *even(["-" if bucket[p] is None else digits(bucket[p]) for p in sizes.PERCENTILES]))
             for name, bucket in [*named, ("all", found["all"])]]
     note = (f"<p>p99 of all messages: 95 % confidence interval from {digits(found['p99_low'])} to {digits(found['p99_high'])}, by batches in the order of time."
             if found["p99_low"] is not None else f"<p>Too few messages for a confidence interval: it needs {number(1000)}.")
