@@ -530,14 +530,14 @@ def alone(program, folder):
     rest = (ring + job("other", collective="all_to_all", bytes="2MB", ranks="1-8", iterations=2) + section("flow", "f", src=5, dst=1)
             + section("flow", "open", src=6, dst=2, arrival="poisson", load_bps="5G", message_bytes="20KB") + section("flow", "reads", src=7, dst=3, verb="read")
             + section("stream", "s", src=8, dst=4, rate_bps="1G") + section("event", "slow", action="slow_receiver", at_ns="10us", for_ns="50us", node="h2", drain_rate_bps="5G"))
-    path = scenario(folder, rest, hosts=8, duration_ns="20ms")
+    path = scenario(folder, rest, hosts=8, duration_ns="5ms")
     out = folder / "out"
     done = run(program, "--alone", "--out", out, path)
     expect(done.returncode == 0, done.stderr)
     both = json.loads((out / "results.json").read_text(encoding="utf-8"))
     expect(both["digest"] == results(program, path)["digest"], "the digest is that of a run without --alone")
     got = both["jobs"][0]
-    (want,) = jobs(program, scenario(folder, ring, hosts=8, duration_ns="20ms"))
+    (want,) = jobs(program, scenario(folder, ring, hosts=8, duration_ns="5ms"))
     expect(got["iterations_ended"] == 3 and got["jct_alone_ns"] == want["jct_mean_ns"], f"alone: {got['jct_alone_ns']}, not {want['jct_mean_ns']}")
     expect(got["jct_ratio_alone"] == got["jct_mean_ns"] / got["jct_alone_ns"] > 1.2, f"{got['jct_ratio_alone']}")
     expect([it["jct_alone_ns"] for it in got["per_iteration"]] == [it["jct_ns"] for it in want["per_iteration"]], "per iteration")
