@@ -10,6 +10,7 @@ import subprocess
 from harness import BUILD, check, check_equal, until
 import desk
 from quenchctl import main
+from scripts import own_process
 
 # A program that gets no CPU for seconds; quenchctl says so, and its user asks again.
 BUSY = re.compile(r"the program does not answer|did not respond")
@@ -20,17 +21,11 @@ def quenchctl(*words, env=None, cwd=None):
 
     Other tests run the program itself. @return as subprocess.run()
     """
-    was, folder = dict(os.environ), os.getcwd()
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape", write_through=True) for _ in range(2))
-    try:
+    with own_process(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         os.environ.update(env or {})
-        os.chdir(cwd or folder)
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = main.end(main.run_line([str(word) for word in words]))
-    finally:
-        os.chdir(folder)
-        os.environ.clear()
-        os.environ.update(was)
+        os.chdir(cwd or ".")
+        code = main.end(main.run_line([str(word) for word in words]))
     texts = [file.buffer.getvalue().decode(errors="surrogateescape") for file in (out, err)]
     return subprocess.CompletedProcess(words, code, *texts)
 

@@ -4,6 +4,7 @@
 A script with numpy and matplotlib takes most of a second to start, and a fork of a process that has them a tenth. What begins with
 its last lines (if __name__ == "__main__") is not run: a test calls the script itself at least once.
 """
+import contextlib
 import importlib.machinery
 import importlib.util
 import os
@@ -17,7 +18,28 @@ import traceback
 from harness import PATIENCE_S
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGALRM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGALRM)
+
+
+@contextlib.contextmanager
+def own_process():
+    """What a program changes of its process is afterwards as it was. A blocked signal would be blocked in programs that start later."""
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    environment, folder, argv = dict(os.environ), os.getcwd(), sys.argv
+    umask = os.umask(0o22)
+    os.umask(umask)
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        sys.argv = argv
+        os.chdir(folder)
+        os.umask(umask)
+        os.environ.clear()
+        os.environ.update(environment)
 
 
 class Looks:
@@ -44,18 +66,15 @@ class Script:
     def __init__(self, name, *modules):
         """modules: those that the script imports late, and all calls need. @raise ImportError: the script needs a package that is not there"""
         self.path = ROOT / "scripts" / name
-        handlers = {number: signal.getsignal(number) for number in SIGNALS}
         loader = importlib.machinery.SourceFileLoader(f"script_{name.replace('-', '_').removesuffix('.py')}", str(self.path))
         spec = importlib.util.spec_from_loader(loader.name, loader)
         self.module = importlib.util.module_from_spec(spec)
         sys.modules[loader.name] = self.module  # for its dataclasses
-        try:
-            loader.exec_module(self.module)
-        except SystemExit as end:
-            raise ImportError(end.code) from end
-        finally:
-            for number, handler in handlers.items():
-                signal.signal(number, handler)
+        with own_process():
+            try:
+                loader.exec_module(self.module)
+            except SystemExit as end:
+                raise ImportError(end.code) from end
         self.looks = None
         if any(module.startswith(("matplotlib", "report.plots")) for module in modules):
             Looks.learn()
@@ -66,10 +85,7 @@ class Script:
     def __call__(self, *args, cwd=None, env=None, timeout=PATIENCE_S):
         """@return as harness.run()"""
         args = [str(arg) for arg in args]
-        was = sys.argv, dict(os.environ), os.getcwd(), {number: signal.getsignal(number) for number in SIGNALS}
-        umask = os.umask(0o22)
-        os.umask(umask)
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        with own_process(), tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             outputs = [os.dup(1), os.dup(2)]
             flush()
             try:
@@ -84,13 +100,6 @@ class Script:
             finally:
                 signal.alarm(0)
                 flush()
-                sys.argv, environment, folder, handlers = was
-                for number, handler in handlers.items():
-                    signal.signal(number, handler)
-                os.chdir(folder)
-                os.umask(umask)
-                os.environ.clear()
-                os.environ.update(environment)
                 for number, output in enumerate(outputs, 1):
                     os.dup2(output, number)
                     os.close(output)

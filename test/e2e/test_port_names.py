@@ -4,7 +4,7 @@
 from configs import port
 from ctl import Ctl
 from frames import ECT0, roce, write_pcap
-from harness import Program, check, check_equal, finish, run, work_dir
+from harness import Program, check, check_equal, finish, run, until, work_dir
 from metrics import Exporter
 from desk import eal, prefix
 from terminal import Terminal
@@ -72,11 +72,13 @@ def check_clear(ctl):
     ctl.text("clear counters")
     for words, rows, key in (("show interface", None, "tx_packets"), ("show queue counters", "queues", "tx_packets"),
                              ("show priority-group counters", "pgs", "rx_packets"), ("show queue watermark", "queues", "watermark_bytes")):
-        for _ in range(3):  # a frame of LLDP may leave between two questions, but not each time
+        values = []
+
+        def agree(words=words, rows=rows, key=key, values=values):
             replies = [ctl.json(f"{words} {port}") for port in ("1", LONG, LONG.lower())]
-            values = [[row.get(key) for row in (reply[rows] if rows else [reply])] for reply in replies]
-            if values[1:] == values[:1] * 2:
-                break
+            values[:] = [[row.get(key) for row in (reply[rows] if rows else [reply])] for reply in replies]
+            return values[1:] == values[:1] * 2
+        until(agree)  # a frame of LLDP may leave between two questions
         check_equal(f"{words}: by name and by number", values[1:], values[:1] * 2)
     sent = ctl.json(f"show interface {LONG}")["tx_packets"]
     check("frames since the clear: at most those of LLDP", sent < FRAMES, sent)
