@@ -19,10 +19,10 @@ BUSY = re.compile(r"the program does not answer|did not respond")
 def quenchctl(*words, env=None, cwd=None):
     """Run a command of quenchctl in this process, which has its modules: a start of Python for each would cost the suite minutes.
 
-    Other tests run the program itself. @return as subprocess.run()
+    Other tests run the program itself. Of the main thread alone; env adds variables. @return as subprocess.run()
     """
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape", write_through=True) for _ in range(2))
-    with own_process(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with own_process(f"quenchctl {' '.join(map(str, words))}"), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         os.environ.update(env or {})
         os.chdir(cwd or ".")
         code = main.end(main.run_line([str(word) for word in words]))

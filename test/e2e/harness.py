@@ -159,7 +159,10 @@ class Program:
 
     def wait_started(self):
         """Then its socket answers."""
-        self.wait_until("running", lambda: "running" in self.err())
+        self.wait_until("running", self.is_running)
+
+    def is_running(self):
+        return ": running: " in self.err()
 
     def quiet(self, lines=3):
         """The last statistics lines show no frame, after some that did."""

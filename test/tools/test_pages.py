@@ -27,7 +27,7 @@ def contrast(a, b):
 class Numbers(unittest.TestCase):
     def test_a_text_of_a_program_has_the_units_and_digits_of_pages(self):
         for text, shown in (("28936 us late, 2000 us: 21 % of it", "28\u202f936\u00a0µs late, 2\u202f000\u00a0µs: 21\u00a0% of it"), ("1234567 bytes", "1\u202f234\u202f567\u00a0bytes"),
-                            ("port 12345 of h10000", "port 12345 of h10000"), ("12.5 us", "12.5\u00a0µs"), ("10.0.0.1 us", "10.0.0.1 us"), ("a & b", "a &amp; b"),
+                            ("port 12345 of h10000", "port 12345 of h10000"), ("12.5 us", "12.5\u00a0µs"), ("-5 us", "-5\u00a0µs"), ("2000-5000 us", "2\u202f000-5\u202f000\u00a0µs"), ("10.0.0.1 us", "10.0.0.1 us"), ("a & b", "a &amp; b"),
                             ("4791 --idle-sleep 50us", "4791 --idle-sleep 50us"), ("use 5 use", "use 5 use"), ("100 Gb/s", "100\u00a0Gb/s")):
             self.assertEqual(said(text), shown)
 
@@ -42,6 +42,7 @@ class Tables(unittest.TestCase):
         page = table(("flow", "to", "rate", "done", "share", "none"), [("incast h1", "h5", "9.61", "5 of 5", "+21\u202f883 %", "-"), ("incast h2", "h5", "10", "-", "", "")])
         words = re.findall(r'<th class="word[^"]*">(\w+)', page)
         self.assertEqual(words, ["flow", "to"])
+        self.assertIn('<th class="word', table(("address",), [("10.0.0.1",), ("10.0.0.2",)]))
         self.assertIn("<td>10.0", page)
 
     def test_a_digest_is_a_word(self):
@@ -65,6 +66,10 @@ class Colours(unittest.TestCase):
             self.assertEqual(len(colours), 8)
             for colour in colours:
                 self.assertGreaterEqual(contrast(colour, ground), LEAST_CONTRAST, f"{name}: {colour}")
+            if name == "WORDS":
+                plots = re.search(r"^WORDS = dict\(zip\(COLOURS, \(([^)]*)\)", (TOOLS / "report/plots.py").read_text(encoding="utf-8"), re.M)[1]
+                # The last one of a page is no black, which its dark ground would not show.
+                self.assertEqual(re.findall(r"#\w{6}", plots)[:7], colours[:7])
 
     def test_text_can_be_read_on_each_ground(self):
         for path, names in (("report/page.css", ("ink", "soft", "link", "alarm", "limit", "fine")), ("quenchctl/web/page/page.css", ("ink", "soft", "good", "alarm", "room", "xon"))):

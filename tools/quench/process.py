@@ -98,7 +98,7 @@ class Process:
         process = self.process  # stop() may come meanwhile
         assert process is not None
         end = time.monotonic() + PATIENCE_S
-        while "running" not in self.log.read_text(encoding="utf-8", errors="replace"):
+        while f"\n{self.program}: running: " not in "\n" + self.log.read_text(encoding="utf-8", errors="replace"):
             if process.poll() is not None:
                 raise Failed(f"{self.who}: {self.program} ended with {process.returncode}: {self.last_line()}")
             if time.monotonic() > end:

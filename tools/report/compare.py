@@ -121,7 +121,7 @@ class Comparison:
         return [self.figure(f"JCT of {name}, {words}", lambda run, name=name, key=key: jct(run, name, key), "us")
                 for name in dict.fromkeys(job["name"] for run in self.runs for job in run.results.get("jobs", ()))
                 for words, key in (("mean", "jct_mean_ns"), ("p99", "jct_p99_ns"))] + [
-            self.figure(f"JCT of {name}, against alone", lambda run, name=name: jct_of_alone(run, name), "times") for name in self.jobs_alone()]
+            self.figure(f"JCT of {name}, times alone", lambda run, name=name: jct_of_alone(run, name), "times") for name in self.jobs_alone()]
 
     def jobs_alone(self):
         """Names of the jobs that a run has beside the same job alone (quench-lab --alone)."""

@@ -29,12 +29,20 @@ def number(value: object) -> str:
 
 
 # In texts of programs, which may be of ASCII alone.
-WRITTEN = re.compile(r"(?<![\w.,/:-])(\d+)(\.\d+)? (%|[numkKMGT]?(?:s|B|b/s)|bytes|packets|frames|messages)(?![\w/])")
+WRITTEN = re.compile(r"(?<![\w.,/:-])(?:(\d+)-)?(-?\d+)(\.\d+)? (%|[numkKMGT]?(?:s|B|b/s)|bytes|packets|frames|messages)(?![\w/])")
+
+
+def in_units(text: str) -> str:
+    """A text that a program has written: 28936 us is 28 936 µs, and stays on one line. Numbers without a unit, such as ports, are as they were."""
+    def shown(found: re.Match[str]) -> str:
+        first = f"{fixed(int(found[1]), 0)}-" if found[1] else ""
+        return f"{first}{fixed(int(found[2]), 0)}{found[3] or ''}\u00a0{'µs' if found[4] == 'us' else found[4]}"
+    return WRITTEN.sub(shown, text)
 
 
 def said(text: str) -> str:
-    """A text that a program has written: 28936 us is 28 936 µs, and stays on one line. Numbers without a unit, such as ports, are as they were."""
-    return WRITTEN.sub(lambda found: f"{fixed(int(found[1]), 0)}{found[2] or ''}\u00a0{'µs' if found[3] == 'us' else found[3]}", escape(text))
+    """The same as HTML."""
+    return in_units(escape(text))
 
 
 def breakable(name: str) -> str:
@@ -103,7 +111,7 @@ def even(column: Sequence[object]) -> list[object]:
 
 
 # What the text of a cell with a figure begins with; a cell that is empty or - tells nothing of its column.
-FIGURE = re.compile(r"[+-]?\d[\d.,\u202f]*(\s|$)|-?$")
+FIGURE = re.compile(r"[+-]?\d[\d,\u202f]*(\.\d+)?(\s|$)|-?$")
 SHORT, LONG = 16, 40  # characters of a name that is not broken, and of a text that is
 
 
@@ -112,7 +120,7 @@ def text_of(cell: object) -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]], kind: str = "", title: str = "") -> str:
-    """heads are texts, and cells HTML. Columns of figures are to the right.
+    """heads are texts, and cells HTML. Columns of figures are right-aligned.
 
     @param kind  empty: a quantity in each column; named: as well, with long names; others: of page.css
     """

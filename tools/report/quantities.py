@@ -167,7 +167,7 @@ OF_RUNS = {
     "completion": ("share", "completion time (µs)", "share of messages", shares("completion_ns", 1e3)),
     "slowdown": ("share", "slowdown", "share of messages", shares("slowdown_milli", 1e3)),
     "jct": ("points", "iteration", "completion time of an iteration (µs)", completion_times),
-    "jct-of-alone": ("points", "iteration", "completion time of an iteration (times that alone)", times_alone),
+    "jct-of-alone": ("points", "iteration", "completion time of an iteration, times alone", times_alone),
     "servers": ("points", "server", "payload sent by a NIC of the server (Gb/s)", servers),
     "rtt": ("share", "round-trip time (µs)", "share of round trips", shares("rtt_ns", 1e3)),
 }
@@ -182,7 +182,7 @@ OF_SWEEPS = {
     "converged": ("time to converge (ms)", 1, {"converged_ms": ""}),
     "slowdown": ("slowdown", 1, {"slowdown_p50": "p50", "slowdown_p99": "p99"}),
     "jct": ("completion time of an iteration (µs)", 1e-3, {}),  # of each job
-    "jct-of-alone": ("mean completion time (times that alone)", 1, {}),  # of each job
+    "jct-of-alone": ("mean completion time, times alone", 1, {}),  # of each job
     "servers": ("payload sent by a server (Gb/s)", 1e-9, {"server_tx_max_bps": "most", "server_tx_min_bps": "least"}),
 }
 

@@ -155,7 +155,7 @@ def page(report: Report, svg: bytes) -> bytes:
         trials = [[escape(report.search.text(trial.i)), verdict("pass" if trial.holds else "FAIL"), *(html.said(finding.shown()) for finding in trial.findings)]
                   for trial in sorted(found.trials, key=lambda trial: trial.i)]
         parts += [f"<h2>Trials {'in the lab' if place == 'lab' else 'on ports'}</h2>",
-                  html.table(["value", "verdict", *(f"{criterion.quantity}: {criterion.expected().replace(' us', ' µs')}" for criterion in names)], trials)]
+                  html.table(["value", "verdict", *(f"{criterion.quantity}: {html.in_units(criterion.expected())}" for criterion in names)], trials)]
     return document(f"{report.scenario}: {'pass' if report.holds() else 'FAIL'}", parts)
 
 

@@ -194,7 +194,7 @@ struct waiters {
 	struct chains of_flow;    /* places in awaited[] */
 	struct chains of_barrier; /* flows */
 	uint32_t *flow;           /* that has a place in awaited[] */
-	uint32_t *waits;          /* flows for which a flow waits still */
+	uint32_t *waits;          /* flows that a flow still waits for */
 	uint32_t *todo, n_todo;   /* flows that begin */
 };
 
@@ -241,7 +241,7 @@ end_flow(struct waiters *w, uint32_t i)
 			w->todo[w->n_todo++] = w->flow[k];
 }
 
-/* All that can begin do. Each flow begins and ends once, so this takes a step for each name. */
+/* Begin every flow that can. Each flow begins and ends once, so this takes a step for each name. */
 static void
 let_begin(const struct flow_order *o, struct progress *p, struct waiters *w)
 {
