@@ -25,7 +25,7 @@ def start_switch(work, name):
     write_pcap(work / "seed.pcap", [roce("02:00:00:00:07:07", "02:00:00:00:08:08", "10.0.0.1", "10.0.0.2", 50000, i, 26, ECT0, bytes(1000))
                                     for i in range(100)])
     program = Program(work, "switch", "switch", SWITCH, eal(name, f"net_pcap0,rx_pcap={work}/seed.pcap", "net_ring0", "net_ring1", "net_null0,no-rx=1"),
-                      "--stats-interval", 0, "--idle-sleep", 200)
+                      "--stats-interval", 0, "--idle-sleep", 1000)
     program.wait_started()
     return program
 
@@ -33,7 +33,7 @@ def start_switch(work, name):
 def start_nic(work, name, flow="write"):
     """It sends to itself by a ring."""
     program = Program(work, "nic", "nic", nic_config(flow), eal(name, "net_ring0"), "--stats-interval", 0,
-                      "--idle-sleep", 200)
+                      "--idle-sleep", 1000)
     program.wait_started()
     return program
 

@@ -25,14 +25,14 @@ def start_switch(work, name):
     write_pcap(work / "in.pcap", frames)
     return Program(work, "switch", f"switch{name}", SWITCH, eal(
         name, f"net_pcap0,rx_pcap={work}/in.pcap,tx_pcap={work}/out0.pcap", f"net_pcap1,tx_pcap={work}/out1.pcap",
-        f"net_pcap2,tx_pcap={work}/out2.pcap"), "--stats-interval", 0.2, "--idle-sleep", 200)
+        f"net_pcap2,tx_pcap={work}/out2.pcap"), "--stats-interval", 0.2, "--idle-sleep", 1000)
 
 
 def start_nic(work, name, job=""):
     """Sends each QP's message to itself, and stays. job: JOB, or none."""
     text = nic(1, link_speed_bps="1G", first_qpn=100, measure_pacing="on", measure_times="on") + flow_to_itself(
         'write "a\\b"', 60, first=100 + (JOB_QPS if job else 0), messages=1, message_bytes=1000) + job
-    return Program(work, "nic", f"nic{name}", text, eal(name, "net_ring0"), "--stats-interval", 0.2, "--idle-sleep", 200,
+    return Program(work, "nic", f"nic{name}", text, eal(name, "net_ring0"), "--stats-interval", 0.2, "--idle-sleep", 1000,
                    "--stay")
 
 

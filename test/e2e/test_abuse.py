@@ -185,7 +185,7 @@ def check_large_change(work):
     files = {cap: work / f"{cap}.ini" for cap in ("1G", "2G", "3G")}
     for cap, path in files.items():
         path.write_text(config(cap))
-    program = Program(work, "nic", "large", config("1G"), eal(name, "net_null0"), "--stats-interval", 0, "--idle-sleep", 200, "--stay")
+    program = Program(work, "nic", "large", config("1G"), eal(name, "net_null0"), "--stats-interval", 0, "--idle-sleep", 1000, "--stay")
     program.wait_started()
     silent = [stuck(name) for _ in range(4)]
     done = ctl("-j", "-f", name, "reload", files["2G"])

@@ -170,7 +170,7 @@ def used_prefix(work):
     """EAL's own words name a lock file. Here a prefix is of one program, as without --no-shconf."""
     for role, config, devices, more in (("nic", PATIENT, ["net_null0"], ["--stay"]), ("switch", SWITCH, ["net_ring0", "net_ring1"], [])):
         shared = [option for option in eal(*devices) if option not in ("--no-shconf", "--no-telemetry")] + ["--file-prefix", f"q{role}{os.getpid()}"]
-        first = Program(work, role, f"first-{role}", ini(config), shared, *more, "--stats-interval", 0, "--idle-sleep", 200)
+        first = Program(work, role, f"first-{role}", ini(config), shared, *more, "--stats-interval", 0, "--idle-sleep", 1000)
         first.wait_started()
         done = run(path_of(role), *shared, "--", "--config", work / f"first-{role}.ini")
         said = f"quench-{role}: error: --file-prefix q{role}{os.getpid()} is in use by quench-{role} (pid {first.process.pid}): expected another name"
@@ -186,9 +186,9 @@ def used_devices(work):
     devices = [server, f"net_pcap0,rx_pcap={capture},tx_pcap={work}/out.pcap", f"net_tap0,iface={tap}" if with_tap else "net_ring9", "net_ring0"]
     wrpcap(str(capture), Ether())
     sections = {**SWITCH, "port 2": SWITCH["port 0"], "port 3": SWITCH["port 0"]}
-    holder = Program(work, "switch", "holder", ini(sections), eal(*devices), "--stats-interval", 0, "--idle-sleep", 200)
+    holder = Program(work, "switch", "holder", ini(sections), eal(*devices), "--stats-interval", 0, "--idle-sleep", 1000)
     holder.wait_started()
-    peer = Program(work, "nic", "peer", ini(PATIENT), eal(client, core=1), "--stay", "--stats-interval", 0, "--idle-sleep", 200)
+    peer = Program(work, "nic", "peer", ini(PATIENT), eal(client, core=1), "--stay", "--stats-interval", 0, "--idle-sleep", 1000)
     peer.wait_started()
     os.chdir(work)
     os.symlink("out.pcap", "link.pcap")

@@ -66,7 +66,7 @@ def check_started(work, role, config, *devices):
     folder.mkdir(parents=True)
     held = os.open(folder, os.O_RDONLY)
     fcntl.flock(held, fcntl.LOCK_EX)
-    program = Program(work, role, f"started-{role}", config, eal(name, *devices), "--idle-sleep", 200, "--stats-interval", 0, *(["--stay"] if role == "nic" else []))
+    program = Program(work, role, f"started-{role}", config, eal(name, *devices), "--idle-sleep", 1000, "--stats-interval", 0, *(["--stay"] if role == "nic" else []))
     program.wait_until("it waits for the lock", lambda: wants_lock(program, folder.stat().st_ino))
     check(f"{role}: does not run yet", "running" not in program.err(), program.err())
     os.close(held)
@@ -83,7 +83,7 @@ def check_switch(work):
     write_pcap(work / "in.pcap", frames)
     switch = Program(work, "switch", "switch", SWITCH, eal(
         name, f"net_pcap0,rx_pcap={work}/in.pcap,tx_pcap={work}/out0.pcap", f"net_pcap1,tx_pcap={work}/out1.pcap"),
-        "--stats-interval", 0.2, "--idle-sleep", 200)
+        "--stats-interval", 0.2, "--idle-sleep", 1000)
     switch.wait_quiet()
     t = Desk(name)
     check_equal("program", t.call("info")["program"], "quench-switch")
@@ -153,7 +153,7 @@ def check_switch(work):
 
 def check_nic(work):
     name = prefix("n")
-    nic = Program(work, "nic", "nic", NIC, eal(name, "net_ring0"), "--stay", "--idle-sleep", 200, "--stats-interval", 0)
+    nic = Program(work, "nic", "nic", NIC, eal(name, "net_ring0"), "--stay", "--idle-sleep", 1000, "--stats-interval", 0)
     nic.wait_until("all messages completed", lambda: "all messages completed" in nic.err())
     t = Desk(name)
     info = t.call("info")

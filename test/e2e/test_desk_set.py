@@ -34,7 +34,7 @@ def check_with(shards):
     switch = Program(work, "switch", "switch", CONFIG.replace("SHARDS", str(shards)), eal(
         name, f"net_pcap0,rx_pcap={work}/in.pcap,tx_pcap={work}/out0.pcap", f"net_pcap1,tx_pcap={work}/out1.pcap",
         lcores=1 if shards == 1 else shards + 1),
-        "--stats-interval", 0, "--idle-sleep", 200)
+        "--stats-interval", 0, "--idle-sleep", 1000)
     switch.wait_started()
     t = Desk(name)
 

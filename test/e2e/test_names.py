@@ -191,8 +191,8 @@ def main():
     names = prefix("s"), prefix("n")
     switch = Program(work, "switch", "switch", SWITCH, eal(
         names[0], f"net_pcap0,rx_pcap={work}/in.pcap,tx_pcap={work}/out0.pcap", f"net_pcap1,tx_pcap={work}/out1.pcap",
-        f"net_pcap2,tx_pcap={work}/out2.pcap"), "--stats-interval", 0.2, "--idle-sleep", 200)
-    nic = Program(work, "nic", "nic", NIC, eal(names[1], "net_ring0"), "--stats-interval", 0.2, "--idle-sleep", 200, "--stay")
+        f"net_pcap2,tx_pcap={work}/out2.pcap"), "--stats-interval", 0.2, "--idle-sleep", 1000)
+    nic = Program(work, "nic", "nic", NIC, eal(names[1], "net_ring0"), "--stats-interval", 0.2, "--idle-sleep", 1000, "--stay")
     switch.wait_quiet()
     nic.wait_quiet()
     t, n = Desk(names[0]), Desk(names[1])

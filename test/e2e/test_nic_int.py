@@ -9,7 +9,7 @@ def main():
     work = work_dir()
     for cc, lines in (("hpcc", 1), ("swift", 0)):
         config = nic(1, link_speed_bps="1G", first_qpn=100, cc=cc) + flow_to_itself("write", 2, message_bytes=10000, messages=200)
-        program = Program(work, "nic", cc, config, eal("net_ring0"), "--stats-interval", 0, "--idle-sleep", 200, "--stay")
+        program = Program(work, "nic", cc, config, eal("net_ring0"), "--stats-interval", 0, "--idle-sleep", 1000, "--stay")
         program.wait_until("all messages completed", lambda p=program: "all messages completed" in p.err())
         if lines > 0:
             program.wait_until("the line", lambda p=program: "event=int_missing" in p.err())

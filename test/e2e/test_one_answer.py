@@ -189,7 +189,7 @@ def start_full(work, name):
     silent = [roce("02:00:00:00:07:07", ROUTER, "10.0.10.7", "10.8.1.1", 50000, i, 26, ECT0, bytes(64)) for i in range(SILENT)]
     write_pcap(work / "in.pcap", [*bridged, *routed, *nowhere, *silent, b"\x01\x80\xc2\x00\x00\x05" + bytes(54)])
     devices = [f"net_pcap{i},{f'rx_pcap={work}/in.pcap,' if i == 0 else ''}tx_pcap={work}/out{i}.pcap" for i in range(4)]
-    program = Program(work, "switch", "full", FULL, eal(name, *devices), "--stats-interval", 0, "--idle-sleep", 200)
+    program = Program(work, "switch", "full", FULL, eal(name, *devices), "--stats-interval", 0, "--idle-sleep", 1000)
     program.wait_started()
     return program, len(bridged), len(routed)
 
@@ -360,7 +360,7 @@ def check_nic(work):
     """A NIC that has done what it had to do: shows, the desk, metrics, top, web and the JSON at the end."""
     name = prefix("onedone")
     config = nic(1, link_speed_bps="1G", first_qpn=100) + flow_to_itself("write", 4, message_bytes=20000, rate_cap_bps="10M", messages=5)
-    host = Program(work, "nic", "done", config, eal(name, "net_ring0"), "--stats-interval", 0, "--idle-sleep", 200, "--stay")
+    host = Program(work, "nic", "done", config, eal(name, "net_ring0"), "--stats-interval", 0, "--idle-sleep", 1000, "--stay")
     host.wait_started()
     ctl = Ctl(work, "-f", name)
     host.wait_until("all is sent", lambda: all(row["qps_done"] == 4 for row in ctl.json("show flows")["rows"] if row["requester"]))
@@ -407,7 +407,7 @@ def main():
     check_use(work)
     check_nic(work)
     switch = Program(work, "switch", "switch", text_of(SWITCH, {}, [SWITCH_PORTS]), eal(name, "net_null0", "net_null1"),
-                     "--stats-interval", 0, "--idle-sleep", 500)
+                     "--stats-interval", 0, "--idle-sleep", 1000)
     switch.wait_started()
     ctl = Ctl(work, "-f", name)
     for keys, words in SWITCH_CASES:
@@ -416,7 +416,7 @@ def main():
     check_equal("exit code", switch.stop(), 0)
 
     name = prefix("onenic")
-    host = Program(work, "nic", "nic", text_of(NIC, {}, NIC_REST), eal(name, "net_null0"), "--stats-interval", 0, "--idle-sleep", 500)
+    host = Program(work, "nic", "nic", text_of(NIC, {}, NIC_REST), eal(name, "net_null0"), "--stats-interval", 0, "--idle-sleep", 1000)
     host.wait_started()
     ctl = Ctl(work, "-f", name)
     for keys, words in NIC_CASES:

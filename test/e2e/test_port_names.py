@@ -108,7 +108,7 @@ def main():
     write_pcap(work / "in.pcap", [*frames, b"\x01\x80\xc2\x00\x00\x05" + bytes(54)])
     switch = Program(work, "switch", "switch", SWITCH, eal(
         name, f"net_pcap0,rx_pcap={work}/in.pcap,tx_pcap={work}/out0.pcap", f"net_pcap1,tx_pcap={work}/out1.pcap",
-        f"net_pcap2,tx_pcap={work}/out2.pcap"), "--stats-interval", 0, "--idle-sleep", 200)
+        f"net_pcap2,tx_pcap={work}/out2.pcap"), "--stats-interval", 0, "--idle-sleep", 1000)
     switch.wait_started()
     ctl = Ctl(work, "-f", name)
     switch.wait_until("all frames have left", lambda: ctl.json("show interface 1")["tx_packets"] >= FRAMES)

@@ -32,7 +32,7 @@ NIC = configs.nic(1, link_speed_bps="1G", first_qpn=100, measure_pacing="on") + 
 def check_switch(work, name, other):
     switch = Program(work, "switch", "switch", SWITCH, eal(
         name, f"net_pcap0,rx_pcap={work}/in.pcap,tx_pcap={work}/out0.pcap", f"net_pcap1,tx_pcap={work}/out1.pcap"),
-        "--stats-interval", 0, "--idle-sleep", 200)
+        "--stats-interval", 0, "--idle-sleep", 1000)
     switch.wait_started()
     ctl = Ctl(work, "--file-prefix", name)
 
@@ -241,7 +241,7 @@ def main():
     write_pcap(work / "in.pcap", [roce(f"02:00:00:01:{i >> 8:02x}:{i & 255:02x}", RECEIVER, "10.0.0.1", "10.0.0.2",
                                        50000, i, 26, ECT0, bytes(500)) for i in range(FRAMES)])
     names = prefix("c"), prefix("d")
-    nic = Program(work, "nic", "nic", NIC, eal(names[1], "net_ring0"), "--stay", "--idle-sleep", 200, "--stats-interval", 0)
+    nic = Program(work, "nic", "nic", NIC, eal(names[1], "net_ring0"), "--stay", "--idle-sleep", 1000, "--stats-interval", 0)
     nic.wait_until("all messages completed", lambda: "all messages completed" in nic.err())
     switch, _ = check_switch(work, *names)
     check_watch(work, switch, names[0])

@@ -285,7 +285,7 @@ def try_quenchctl():
     plain = files(work, 1)
     file_prefix = prefix("q")
     switch = Program(work, "switch", "switch", plain, eal(file_prefix, "net_null0", "net_null1"), "--stats-interval", 0,
-                     "--idle-sleep", 200)
+                     "--idle-sleep", 1000)
     switch.wait_started()
     ctl = controller(file_prefix)
     done = ctl("reload", "other.ini", cwd=work)

@@ -169,7 +169,7 @@ def check_set(role, program, ctl, b, r, moving):
 
 
 def start(role, work, name, text):
-    program = Program(work, role, name, text, eal(prefix(name), *DEVICES[role]), "--stats-interval", 0, "--idle-sleep", 500)
+    program = Program(work, role, name, text, eal(prefix(name), *DEVICES[role]), "--stats-interval", 0, "--idle-sleep", 1000)
     name = program.command[program.command.index("--file-prefix") + 1]
     program.wait_started()
     return program, Ctl(work, "-f", name), name

@@ -185,7 +185,7 @@ def try_quenchctl():
     plain = files(work, 1)
     file_prefix = prefix("tq")
     switch = Program(work, "switch", "switch", plain, eal(file_prefix, *(f"net_null{i},no-rx=1" for i in range(4)), memory=160),
-                     "--stats-interval", 0, "--idle-sleep", 200)
+                     "--stats-interval", 0, "--idle-sleep", 1000)
     switch.wait_started()
     ctl = controller(file_prefix, cwd=work)
     done = ctl("reload", "other.ini")
@@ -234,7 +234,7 @@ def try_many_hops():
     (work / "over.ini").write_text(ini_of(over))
     write_pcap(work / "in.pcap", [roce("02:00:00:00:02:01", ROUTER, "10.0.30.5", "10.9.0.1", 50000 + n, n, 0, ECT0, bytes(64)) for n in range(64)])
     switch = Program(work, "switch", "hops", ini_of(first), eal(name, f"net_pcap0,rx_pcap={work}/in.pcap,infinite_rx=1", "net_null1,no-rx=1", memory=160),
-                     "--stats-interval", 0, "--idle-sleep", 200)
+                     "--stats-interval", 0, "--idle-sleep", 1000)
     switch.wait_started()
     t = Desk(name)
 

@@ -36,7 +36,7 @@ def check_program(work, role, config, devices, lcores):
     os.environ.update(NOTIFY_SOCKET=str(path), WATCHDOG_USEC="400000")
     name = prefix(f"{role}{lcores}")
     program = Program(work, role, f"{role}{lcores}", config, eal(name, *devices, lcores=lcores),
-                      "--stats-interval", 0, "--idle-sleep", 200)
+                      "--stats-interval", 0, "--idle-sleep", 1000)
     what = f"quench-{role} on {lcores} lcores"
     program.wait_started()
     check_equal(f"{what}: ready", messages(manager, "READY=1"), ["READY=1"])
@@ -103,7 +103,7 @@ def check_as_service_user(work):
     del os.environ["RUNTIME_DIRECTORY"]
     caps = "+net_raw,+net_admin,+ipc_lock"
     program = Program(work, "switch", "user", SWITCH, eal(name, "net_null0", "net_null1"), "--stats-interval", 0,
-                      "--idle-sleep", 200, before=["setpriv", "--reuid=nobody", "--clear-groups", f"--inh-caps=-all,{caps}",
+                      "--idle-sleep", 1000, before=["setpriv", "--reuid=nobody", "--clear-groups", f"--inh-caps=-all,{caps}",
                                                    f"--ambient-caps=-all,{caps}", f"--bounding-set=-all,{caps}", "--no-new-privs"])
     program.wait_started()
     status = pathlib.Path(f"/proc/{program.process.pid}/status").read_text()
@@ -121,7 +121,7 @@ def check_groups(work):
     folder = pathlib.Path(os.environ["RUNTIME_DIRECTORY"])
     folder.chmod(0o755)
     name = prefix("groups")
-    program = Program(work, "switch", "groups", SWITCH, eal(name, "net_null0", "net_null1"), "--stats-interval", 0, "--idle-sleep", 200,
+    program = Program(work, "switch", "groups", SWITCH, eal(name, "net_null0", "net_null1"), "--stats-interval", 0, "--idle-sleep", 1000,
                       "--read-group", "daemon", "--change-group", "bin")
     program.wait_started()
     desk = Desk(name)
