@@ -17,7 +17,7 @@ import statistics
 import subprocess
 import tempfile
 
-from scenarios import expect, results, run, section, with_config, write_scenario
+from scenarios import expect, fewer, results, run, section, with_config, write_scenario
 
 SEEDS = (1, 2, 3, 4, 5)
 FAIR_BPS = 10e9
@@ -207,7 +207,7 @@ def schemes(lab, config):
     step, wred = (results(lab, f"{config}/incast-4to1-{name}.ini", "--duration", "20ms", "--set", "fabric.measure_from_ns=10ms") for name in ("step", "dctcp"))
     expect(step["digest"] == wred["digest"], "a step, and a WRED curve that is one")
     expect(step["bottleneck"]["ecn_marked_packets"] > 1000, "the step marks")
-    for seed in SEEDS[:2]:
+    for seed in fewer(SEEDS[:2], 1):
         r = results(lab, config + "/incast-4to1-phantom.ini", "--seed", str(seed))
         q = r["bottleneck"]
         print(f"seed {seed}: jain {r['jain_index']:.4f}, link use {q['link_use']:.4f}, queue {q['queue_mean_bytes']} B")
