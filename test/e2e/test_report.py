@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import sys
+import types
 import xml.etree.ElementTree
 
 from harness import check, check_equal, finish, path_of, run, skip, work_dir
@@ -21,7 +22,7 @@ try:
     import numpy as np
     sys.path.insert(0, str(ROOT / "tools"))
     from quench import Run
-    from report import charts, html, series, sizes
+    from report import charts, html, page, series, sizes
     REPORT = Script("report.py", "report.plots")
 except ImportError:
     skip("python3-matplotlib is not installed")
@@ -66,6 +67,8 @@ def check_report(out):
           ("Fixed point" in page and "fluid model" in page) if model else "<h2>Fluid model</h2><p>Not for this scenario. " in page)
     check("the page has slowdowns by message size, if there are any",
           ("<h2>Slowdown by message size" in page) == any(flow["slowdowns"] for flow in results["flows"]))
+    marks = [re.sub(r"\D", "", n) for n in re.findall(r"Marked CE<td[^>]*>([\d\u202f]+) packets(?:, ([\d\u202f]+) of them)?", page)[0]]
+    check_equal("marks of all queues, and those of the bottleneck", [int(n or 0) for n in marks], [results["counters"]["ecn_marked_packets"], results["bottleneck"]["ecn_marked_packets"]])
     check("the page names every flow", all(flow["name"] in page for flow in results["flows"]))
 
 
@@ -141,6 +144,15 @@ def check_websearch(work):
     check("it warns", "The p99 of fewer than 100\u00a0messages" in page, page[page.find("Slowdown by message size"):][:3000])
 
 
+def check_pauses_of_hosts():
+    """A host that pauses its switch is no pause of a switch."""
+    rows = [{"node": node, "tx_pause": n} for node, n in (("h5", 99), ("h10", 1), ("s1", 8))]
+    sent = {(node, "0", "3"): {"time_ns": np.array([1e6, 2e6, 3e6]), "tx_pause": np.array(n)} for node, n in (("h5", [0, 99, 99]), ("h6", [0, 0, 0]), ("s1", [0, 0, 8]))}
+    check_equal("their frames, and when the last one was sent", page.pauses_of_hosts(types.SimpleNamespace(results={"pfc_counters": rows}, pauses=sent)),
+                [("Pauses of hosts", "100 frames in the whole run, the last one at 2 ms")])
+    check_equal("none", page.pauses_of_hosts(types.SimpleNamespace(results={"pfc_counters": rows[2:]}, pauses=sent)), [])
+
+
 def check_digits():
     """Large figures have no exponent, so columns stay narrow."""
     check_equal("four digits", [html.digits(v) for v in (1.23456, 872.42, 9999, 40_654.3)], ["1.235", "872.4", "9\u202f999", "40\u202f654"])
@@ -183,6 +195,7 @@ os.environ["MPLCONFIGDIR"] = str(work_dir())
 check_thinning()
 check_sizes()
 check_digits()
+check_pauses_of_hosts()
 work = work_dir()
 for scenario_file in ("incast-4to1.ini", "incast-4to1-pfc-only.ini", "incast-4to1-no-pfc.ini"):
     check_report(lab(work, scenario_file))

@@ -130,6 +130,16 @@ def send_together(run):
     return all((series["wire_rate_bps"][series["time_ns"] > run.results["measure_from_ns"]] > 0).all() for series in run.flows.values())
 
 
+def pauses_of_hosts(run):
+    """A row of facts, if hosts have sent PFC frames. The last one is known to a sample."""
+    frames = sum(p["tx_pause"] for p in run.results["pfc_counters"] if topology.is_host(str(p["node"])))
+    if not frames:
+        return []
+    sent = [s for (node, _, _), s in run.pauses.items() if topology.is_host(node) and len(s["tx_pause"]) and s["tx_pause"][-1]]
+    last = max((s["time_ns"][s["tx_pause"].searchsorted(s["tx_pause"][-1])] for s in sent), default=None)
+    return [("Pauses of hosts", f"{number(frames)} frames in the whole run" + ("" if last is None else f", the last one at {seconds(float(last))}"))]
+
+
 def fact_table(run):
     results = run.results
     b = results["bottleneck"]
@@ -141,11 +151,13 @@ def fact_table(run):
         *([("Jain index", f"{results['jain_index']:.4f}")] if send_together(run) else []),
         ("Link use", f"{b['link_use'] * 100:.2f} % of {rate_unit(run.bottleneck_speed_bps()).short(run.bottleneck_speed_bps())} at {escape(str(b['node']))} "
                      f"port {b['port']}"),
-        ("Queue", f"mean {kbytes(b['queue_mean_bytes'])}, p50 {kbytes(b['queue_p50_bytes'])}, "
+        ("Queue", f"{escape(str(b['node']))} port {b['port']} queue {b['queue']}: mean {kbytes(b['queue_mean_bytes'])}, p50 {kbytes(b['queue_p50_bytes'])}, "
                   f"p99 {kbytes(b['queue_p99_bytes'])}, max {kbytes(b['queue_max_bytes'])}"),
-        ("Marked CE", f"{number(b['ecn_marked_packets'])} packets"),
-        ("Pauses", "none" if last is None else f"last frame at {seconds(last)}; "
+        ("Marked CE", f"{number(results['counters']['ecn_marked_packets'])} packets" +
+         (f", {number(b['ecn_marked_packets'])} of them in this queue" if results["counters"]["ecn_marked_packets"] else "")),
+        ("Pauses of switches", "none" if last is None else f"last frame at {seconds(last)}; "
          f"{number(results['pause_frames_after_measure'])} frames in the measured window"),
+        *pauses_of_hosts(run),
         ("Dropped", f'<span class="bad">{drops}</span>' if drops else "nothing"),
     ), "facts")
 

@@ -11,7 +11,7 @@ CHARTS = (
     ("share", "Link use and Jain index", "share, index", (("link use", "link_use", 1), ("Jain index", "jain_index", 1))),
     ("time", f"Time until rates are fair and the link is full for {sweep.WINDOW_MS:g} ms", "ms", (("packets", "converged_ms", 1), ("fluid model", "fluid_converged_ms", 1))),
     ("slowdown", "Slowdown of messages", "slowdown", (("p50", "slowdown_p50", 1), ("p99", "slowdown_p99", 1))),
-    ("marks", "Packets marked CE", "packets", (("marked", "ecn_marked_packets", 1),)),
+    ("marks", "Packets marked CE in the bottleneck queue", "packets", (("marked", "ecn_marked_packets", 1),)),
     ("pauses", "PFC frames sent in the measured window", "frames", (("frames", "pause_frames_after_measure", 1),)),
 )
 SPREAD = 0.5  # of the distance of two values: that of the first and the last mark at a value
@@ -20,7 +20,7 @@ SPREAD = 0.5  # of the distance of two values: that of the first and the last ma
 COLUMNS = (
     ("flows", "flows", number), ("link use", "link_use", lambda v: f"{v:.3f}"), ("Jain index", "jain_index", lambda v: f"{v:.3f}"),
     ("slowest", "rate_min_bps", None), ("fastest", "rate_max_bps", None), ("queue mean KB", "queue_mean_bytes", lambda v: f"{v / 1e3:.1f}"),
-    ("queue p99 KB", "queue_p99_bytes", lambda v: f"{v / 1e3:.1f}"), ("marked", "ecn_marked_packets", number), ("CNPs", "np_cnp_sent", number),
+    ("queue p99 KB", "queue_p99_bytes", lambda v: f"{v / 1e3:.1f}"), ("marked in the bottleneck", "ecn_marked_packets", number), ("CNPs", "np_cnp_sent", number),
     ("pauses", "pause_frames_after_measure", number), ("dropped", "dropped_packets", number), ("slowdown p99", "slowdown_p99", lambda v: f"{v:.2f}"),
     ("converged ms", "converged_ms", lambda v: f"{v:.0f}"),
 )
