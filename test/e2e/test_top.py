@@ -47,7 +47,7 @@ def check_switch(work):
     top.shows("a larger one all", lambda text: text.rpartition("\n")[2].startswith("q quit") and LONG in text)
     top.resize(30, 230)
     top.process.send_signal(signal.SIGWINCH)
-    top.shows("a wide one has queues beside ports", lambda text: re.search(r"^ +port +link .* drops/s +rx p/s +tx p/s +port queue m, M: WRED", text, re.M))
+    top.shows("a wide one has queues beside ports", lambda text: re.search(r"^ +port +link .* drops/s +rx p/s +tx p/s +port queue m, M: Kmin, Kmax", text, re.M))
     top.resize(30, 140)
     top.process.send_signal(signal.SIGWINCH)
     halt(switch.process)

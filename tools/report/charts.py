@@ -92,7 +92,7 @@ def thresholds(run):
     for port in run.results.get("ports", []):
         for queue in port["queues"]:
             label = queue_label((port["node"], port["port"], queue["queue"]))
-            for key, text in (("wred_min_bytes", "WRED min"), ("wred_max_bytes", "WRED max")):
+            for key, text in (("wred_min_bytes", "Kmin"), ("wred_max_bytes", "Kmax")):
                 if queue.get(key):
                     found.append({"at": queue[key] / 1e3, "label": text, "of": label})
     if run.results.get("xoff_limit_bytes"):

@@ -14,7 +14,7 @@ CAPTIONS = {
              "Black: the fluid model, if it knows the scenario.",
     "slowdown": "Cumulative distribution over the messages of each flow, whole run. A message that is alone on its path has a slowdown of 1.",
     "sizes": "Percentiles of the slowdown of all messages of the run. Ten buckets of equally many messages, unless many have one size or size_edges is given.",
-    "queue": "Line: bytes held; band: least and most within a step. Marking begins at WRED min and reaches Pmax at WRED max. "
+    "queue": "Line: bytes held; band: least and most within a step. Marking begins at Kmin (WRED min) and reaches Pmax at Kmax (WRED max). "
              "XOFF limits count one priority group of one ingress port, not this queue. Black: the fluid model.",
     "cnp": "Sums over all flows.",
     "pauses": "Each strip is a port and priority that PFC paused.",
@@ -184,8 +184,8 @@ def settings_table(results):
         ("Seed", number(results["seed"])),
         ("Time", f"{seconds(results['duration_ns'])}, measured from {seconds(results['measure_from_ns'])}"),
         ("Congestion control, PFC, ICRC check", escape(f"{' and '.join(used_cc(results))}, {results['pfc']}, {results['icrc_check']}")),
-        ("WRED", f"min {kbytes(results['bottleneck']['wred_min_bytes'])}, "
-                 f"max {kbytes(results['bottleneck']['wred_max_bytes'])}"
+        ("WRED", f"Kmin {kbytes(results['bottleneck']['wred_min_bytes'])}, "
+                 f"Kmax {kbytes(results['bottleneck']['wred_max_bytes'])}"
          if results["bottleneck"]["wred_max_bytes"] else "off"),
         ("Simulated", f"{number(results['frames'])} frames, {number(results['packet_hops'])} packet-hops in "
                       f"{results['wall_seconds']:.2f} s ({results['packet_hops_per_second'] / 1e6:.2f} M a second)"),

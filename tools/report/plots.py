@@ -259,7 +259,7 @@ def draw_queue(axes, series, until_ms):
 
 def thresholds(run):
     b = run.results["bottleneck"]
-    lines = [(b["wred_min_bytes"], "WRED min", COLOURS[1], "--"), (b["wred_max_bytes"], "WRED max", COLOURS[1], "--"),
+    lines = [(b["wred_min_bytes"], "Kmin", COLOURS[1], "--"), (b["wred_max_bytes"], "Kmax", COLOURS[1], "--"),
              (run.results.get("xoff_limit_bytes"), "XOFF limit of a PG", COLOURS[3], "-.")]
     return [(at / 1e3, text, colour, style) for at, text, colour, style in lines if at]
 

@@ -139,7 +139,7 @@ def add_ports(view: View, two: Two, w: Widths) -> None:
 
 def add_queues(view: View, two: Two, w: Widths) -> None:
     """Queues with a curve, the longest first, then the fastest; m and M are WRED's thresholds."""
-    view.add(Style.HEADING, f"{'port':>{w.port}} queue {'m, M: WRED min, max' if w.bar >= 19 else 'm M WRED':<{w.bar}} {'bytes':>8} {'scale':>8} {'tx b/s':>8} {'marks/s':>8} {'drops/s':>8}")
+    view.add(Style.HEADING, f"{'port':>{w.port}} queue {'m, M: Kmin, Kmax' if w.bar >= 16 else 'm M WRED':<{w.bar}} {'bytes':>8} {'scale':>8} {'tx b/s':>8} {'marks/s':>8} {'drops/s':>8}")
     for p in sorted(two.pairs("ecn", "port", "queue"), key=lambda p: (-p.now.get("queue_bytes", 0), -p.rate("tx_bytes"))):
         low, high, used = p.now.get("green_min_threshold_bytes", 0), p.now.get("green_max_threshold_bytes", 0), p.now.get("queue_bytes", 0)
         scale, dropped = max(used, high * 1.25), p.rate("drop_packets")
