@@ -153,6 +153,18 @@ def check_pauses_of_hosts():
     check_equal("none", page.pauses_of_hosts(types.SimpleNamespace(results={"pfc_counters": rows[2:]}, pauses=sent)), [])
 
 
+def check_without_model():
+    """Why there is no model, as its reader is told."""
+    for refused, told in (
+            ("[fabric] topology: expected at most 128 queues on the paths of all classes of equal flows, summed, and 4096 flows; --fluid alone has no limit",
+             "Too large to be solved with each run, in which the limit is 128\u00a0queues on the paths of all classes of equal flows, summed, and 4\u202f096\u00a0flows. quench-lab --fluid has no limit"),
+            ("[job ring]: expected no job: the fluid model's flows always have something to send", "It asks for no job, because the fluid model&#x27;s flows always have something to send"),
+            ("[nic] cc: expected dcqcn, the only algorithm of the fluid model", "It asks for [nic] cc to be dcqcn, the only algorithm of the fluid model"),
+            ("[wred] wred_weight: expected 0: the fluid model marks by the instantaneous queue", "It asks for [wred] wred_weight to be 0, because the fluid model marks by the instantaneous queue"),
+            ("an older text", "an older text")):
+        check_equal(refused, html.said(page.without_model(refused)), told)
+
+
 def check_digits():
     """Large figures have no exponent, so columns stay narrow."""
     check_equal("four digits", [html.digits(v) for v in (1.23456, 872.42, 9999, 40_654.3)], ["1.235", "872.4", "9\u202f999", "40\u202f654"])
@@ -196,6 +208,7 @@ check_thinning()
 check_sizes()
 check_digits()
 check_pauses_of_hosts()
+check_without_model()
 work = work_dir()
 for scenario_file in ("incast-4to1.ini", "incast-4to1-pfc-only.ini", "incast-4to1-no-pfc.ini"):
     check_report(lab(work, scenario_file))

@@ -29,7 +29,7 @@ def number(value: object) -> str:
 
 
 # In texts of programs, which may be of ASCII alone.
-WRITTEN = re.compile(r"(?<![\w.,/:-])(?:(\d+)-)?(-?\d+)(\.\d+)? (%|[numkKMGT]?(?:s|B|b/s)|bytes|packets|frames|messages)(?![\w/])")
+WRITTEN = re.compile(r"(?<![\w.,/:-])(?:(\d+)-)?(-?\d+)(\.\d+)? (%|[numkKMGT]?(?:s|B|b/s)|bytes|packets|frames|messages|flows|queues)(?![\w/])")
 
 
 def in_units(text: str) -> str:

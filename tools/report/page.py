@@ -93,10 +93,26 @@ def fluid_note(results, queue):
     b, note = results["bottleneck"], queue["fixed_point"]["note"]
     if note:
         reached = "reached it" if b["queue_max_bytes"] >= b["wred_max_bytes"] else "did not reach it in this run"
-        return f"<p>{said(note[0].upper() + note[1:])}. The queue of the packet simulation {reached}."
+        note = f"Here, {note}" if note.startswith("p*") else note[0].upper() + note[1:]
+        return f"<p>{said(note)}. The queue of the packet simulation {reached}."
     if b["queue_mean_bytes"] > 0.75 * queue["queue_mean_bytes"]:
         return ""
     return "<p>The queue of the packet simulation is sometimes empty, and falls faster than it rises. The model has no noise."
+
+
+def without_model(refused):
+    """quench-lab's message, which is to the author of a scenario, for a reader of the results."""
+    where, _, expected = refused.partition(": expected ")
+    section, _, key = where.partition("] ")
+    wanted, _, why = expected.partition(": ")
+    if expected.startswith("at most ") and key == "topology":
+        limit, _, rest = expected.removeprefix("at most ").partition("; ")
+        return f"Too large to be solved with each run, in which the limit is {limit}" + (". quench-lab --fluid has no limit" if rest else "")
+    if not expected:
+        return refused
+    if not key:
+        return f"It asks for {wanted}" + (f", because {why}" if why else "")
+    return f"It asks for {section}] {key} to be {wanted}" + (f", because {why}" if why else "")
 
 
 def fluid_tables(run):
@@ -104,7 +120,7 @@ def fluid_tables(run):
     model, results = run.fluid, run.results
     queue = model.queue_results(results["bottleneck"])
     if not model.flows or queue is None:
-        return f"<h2>Fluid model</h2><p>Not for this scenario. {said(model.refused)}." if model.refused else ""
+        return f"<h2>Fluid model</h2><p>Not for this scenario. {said(without_model(model.refused))}." if model.refused else ""
     b, point = results["bottleneck"], queue["fixed_point"]
     facts = table((), (
         ("Fixed point", f"p* = {point['mark_probability'] * 100:.3f} %, queue {kbytes(point['queue_bytes'])}" +
