@@ -64,6 +64,10 @@ def check_sizes(work):
     done = compare(work / "sizes", runs["given"], runs["same"], runs["shares"])
     document = json.loads((work / "sizes" / "compare.json").read_text(encoding="utf-8"))
     check_equal("four percentiles of three sizes", len(document["slowdown_by_size"]), 12)
+    page = (work / "sizes" / "compare.html").read_text(encoding="utf-8")
+    check_equal("a slowdown of a size is in one table of the page", page.count(">slowdown, p99, up to 10 KB<"), 1)
+    check("its heading says what it is", "<h1>Compared: " in page)
+    check_equal("counts have units", [rows(document)[name]["unit"] for name in ("marked CE", "CNPs", "PFC frames")], ["packets", "packets", "frames"])
     row = rows(document, "slowdown_by_size")["slowdown, p99.9, up to 10 KB"]
     check("values of all, whatever their own buckets", None not in row["values"] and row["values"][0] == row["values"][2], row)
     check("warnings", any("fewer than 100 messages" in note for note in document["notes"]) and "A: the p99 of fewer than 100 messages" in done.stdout, done.stdout)

@@ -107,8 +107,8 @@ class Comparison:
             *self.slowdowns_by_size(),
             self.figure("round trip, p99", lambda run: quantile(run, "rtt_ns", 99, 1e3), "us"),
             self.count("marked CE", lambda run: run.results["counters"]["ecn_marked_packets"], "packets"),
-            self.count("CNPs", lambda run: run.results["counters"]["np_cnp_sent"]),
-            self.count("PFC frames", lambda run: sum(p["tx_pause"] for p in run.results["pfc_counters"])),
+            self.count("CNPs", lambda run: run.results["counters"]["np_cnp_sent"], "packets"),
+            self.count("PFC frames", lambda run: sum(p["tx_pause"] for p in run.results["pfc_counters"]), "frames"),
             self.count("paused by PFC, all ports", lambda run: sum(p["rx_pause_duration_us"] for p in run.results["pfc_counters"]), "us"),
             self.count("retransmitted", lambda run: run.results["counters"]["retransmitted_packets"], "packets"),
             self.count("dropped", lambda run: sum(d["packets"] for d in run.results["drops"]), "packets"),
@@ -237,12 +237,13 @@ class Comparison:
         drawn = {"end_ms": max(run.results["duration_ns"] for run in self.runs) / 1e6, "measure_from_ms": since / 1e6,
                  "sent_ms": max(charts.sent_until_ms(run) or run.results["duration_ns"] / 1e6 for run in self.runs), "events": [], "counters": None,
                  "charts": self.charts(), "distributions": self.distributions()}
+        below = {row.name for row in self.slowdowns_by_size()}  # in a table of their own
         note = " The runs differ in length, so counts are per ms." if self.per_ms else ""
-        return document(f"Compared: {self.title()}", f"""<h1>{escape(self.title())}</h1>
+        return document(f"Compared: {self.title()}", f"""<h1>Compared: {escape(self.title())}</h1>
 <div class="wide"><table class="words"><thead><tr><th><th>folder<th>scenario<th>seed<th>time<th>digest<tbody>{runs}</table></div>
 <p class="lead">{"Their digests are equal: the same run." if self.same() else ""} Each run has a colour. Each flow or queue has a dash pattern.{note}</p>
 <h2>Results</h2>
-{figures(self.headline())}
+{figures([row for row in self.headline() if row.name not in below])}
 {"".join(f'<p class="note">{escape(line)}.' for line in self.notes())}
 {"<h2>Slowdown by message size</h2>" + figures(self.slowdowns_by_size(sizes.PERCENTILES)) if self.by_size else ""}
 <h2>Configuration</h2>

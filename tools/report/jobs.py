@@ -17,7 +17,7 @@ def us(ns):
 def job_table(jobs, unit):
     """unit: of rates"""
     alone = any(job.get("jct_ratio_alone") for job in jobs)
-    heads = ("job", "ranks", "iterations", "mean µs", "p50 µs", "p99 µs", "max µs", "variation", "times bound", f"bus {unit.name}", "CNPs", "CE packets", "retransmitted", "paused µs", *["times alone"] * alone)
+    heads = ("job", "ranks", "iterations", "mean µs", "p50 µs", "p99 µs", "max µs", "variation", "mean / bound", f"bus {unit.name}", "CNPs", "CE packets", "retransmitted", "paused µs", *["mean / alone"] * alone)
     rows = []
     for job in jobs:
         ended = job["iterations_ended"]

@@ -411,7 +411,7 @@ def cnp(run):
 
 def cnp_panels(run):
     marked = run.bottleneck()
-    return ((list(run.flows.values()), "cnp_handled", "CNPs that the senders acted on", "CNPs per ms", COLOURS[2]),
+    return ((list(run.flows.values()), "cnp_handled", "CNPs that senders acted on", "CNPs per ms", COLOURS[2]),
             ([marked] if marked else [], "ecn_marked_packets", "Packets marked CE in the bottleneck queue", "marks per ms", COLOURS[1]))
 
 

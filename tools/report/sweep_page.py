@@ -32,7 +32,7 @@ def of_jobs(rows):
     found = [(f"jct-{name}", f"Completion time of iterations of {name}", "µs", [(what, f"{name}_jct_{what}_ns", 1e3) for what in ("mean", "p99")]) for name in names]
     alone = [(name, f"{name}_jct_ratio_alone", 1) for name in names]
     heads = [(f"JCT {name}, {what} µs", f"{name}_jct_{what}_ns", lambda v: digits(v / 1e3)) for name in names for what in ("mean", "p99")]
-    return [*found, ("alone", "Mean completion time, as a multiple of that of the job alone", "times", alone)], heads + [(f"{name}, times alone", column, lambda v: f"{v:.3f}") for name, column, _ in alone]
+    return [*found, ("alone", "Mean completion time, as a multiple of that of the job alone", "times", alone)], heads + [(f"{name}, mean / alone", column, lambda v: f"{v:.3f}") for name, column, _ in alone]
 
 
 def at_each_value(groups, column, scale):
