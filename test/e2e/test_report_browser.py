@@ -179,6 +179,12 @@ def check_counters(browser, out):
     values = {r["counter"]: r["value"] for r in rows if (r["node"], r["port"]) == ("s1", "8")}
     check_equal("a counter is found by typing", [[r[0], r[1], r[2].replace("\u202f", "")] for r in found],
                 [["s1 port 8", name, values[name]] for name in ("queue3/ecn_marked_packets", "queue3/ecn_marked_bytes")])
+    broken = browser.run("""return [...document.querySelectorAll("#counters tbody .name")].filter(td => {
+        const range = document.createRange();
+        range.selectNodeContents(td);
+        return new Set([...range.getClientRects()].map(r => Math.round(r.top))).size > 1;
+    }).map(td => td.textContent)""")
+    check_equal("names of counters are whole", broken, [])
     browser.one("#zero-counters").click()
     missing = browser.run("""const [box, wanted] = [document.getElementById("find-counter"), arguments[0]];
         return wanted.filter(([node, counter, value]) => {
@@ -230,6 +236,11 @@ def check_settings(browser):
 def check_many(browser):
     """Of 200 flows: their mean and the slowest, instead of 200 lines."""
     shown = browser.run("return [...document.querySelectorAll('#rates .u-legend .u-label')].map(l => l.textContent)")
+    notes = browser.run("""return [...document.querySelectorAll(".side .note:not([hidden])")].map(n => {
+        const note = n.getBoundingClientRect(), box = n.previousElementSibling.getBoundingClientRect();
+        return n.textContent.startsWith("More rows") && note.left === box.left && note.top >= box.bottom;
+    })""")
+    check("words about more rows are below their table", notes and all(notes), notes)
     check("the mean and three flows are drawn", len(shown) == 5 and "mean of all" in shown, shown)
 
 

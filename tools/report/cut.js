@@ -4,6 +4,12 @@
 document.querySelectorAll(".wide").forEach(box => {
 	const words = document.createElement("p"), table = box.querySelector("table");
 	words.className = "note";
+	if (box.parentElement.classList.contains("side")) { // the words are below their table, not a box beside it
+		const noted = document.createElement("div");
+		noted.className = "noted";
+		box.replaceWith(noted);
+		noted.append(box);
+	}
 	box.after(words);
 	const show = () => {
 		const right = box.scrollWidth > box.clientWidth + 1, below = box.classList.contains("tall") && box.scrollHeight > box.clientHeight + 1;
