@@ -14,6 +14,7 @@ try:
     # Other tests start these programs.
     SCRIPTS = {"compare": Script("compare"), "plot": Script("plot", "matplotlib.pyplot"), **{name: Script(name, "report.plots") for name in ("report.py", "sweep")}}
     import quench
+    from report import jobs
 except ImportError:
     skip("python3-matplotlib is not installed")
 
@@ -44,6 +45,19 @@ iterations = 3
 src = 3-4, 7-8
 dst = 2
 """
+
+
+def check_many_ranks():
+    """Of many ranks, a few are seen at first, with those of the critical path; each part of it lies on the ground's colour."""
+    states = [{"job": "ring", "iteration": 1, "rank": rank, "state": "compute", "from_ns": 0, "to_ns": 1000} for rank in range(80)]
+    path = [{"iteration": 1, "kind": "compute", "rank": 70, "from_rank": 70, "from_ns": 0, "to_ns": 1000, "bytes": 0, "tag": 0}]
+    job = {"name": "ring", "ranks": [{"rank": rank, "host": rank + 1} for rank in range(80)], "per_iteration": [{"iteration": 1}]}
+    for n, folded in ((16, []), (40, [40]), (80, [64])):
+        own = [s for s in states if s["rank"] >= 80 - n]
+        page = jobs.gantt({**job, "ranks": job["ranks"][80 - n:]}, own, path)
+        seen, *more = page.split("<details>")
+        check_equal(f"{n} ranks: drawn at first, and folded", [part.count("<rect") for part in (seen, *more)], [16, *folded])
+        check("with the path, and its ground", all(part.count('"under"') == part.count('"path"') == 1 and part.index('"under"') < part.index('"path"') for part in (seen.replace("key path", ""), *more)), page)
 
 
 def script(name, *args):
@@ -167,6 +181,7 @@ def check_values(work, out):
     check_equal("completion times over a sweep", (done.returncode, done.stderr), (0, ""))
 
 
+check_many_ranks()
 work = work_dir()
 (work / "s.ini").write_text(SCENARIO, encoding="utf-8")
 first = lab(work, "a", "--explain", "job ring 2")

@@ -5,7 +5,7 @@ from html import escape
 from .html import digits, number, rate_unit, said, table
 
 LABEL, ROW, GAP = 64, 14, 4  # px
-MOST_RANKS = 64  # drawn; ranks on the critical path come first
+FIRST_RANKS, MOST_RANKS = 16, 64  # drawn at first, and at all; ranks on the critical path come first
 MOST_BARS = 400  # iterations
 STATES = {"compute": "computes", "send": "sends", "wait": "waits"}
 
@@ -94,11 +94,21 @@ def gantt(job, states, path):
     if it is None:
         return ""
     path = [p for p in path if p["iteration"] == number_]
-    begin, end = min(s["from_ns"] for s in states), max(s["to_ns"] for s in states)
     ranks = sorted({s["rank"] for s in states})
-    if len(ranks) > MOST_RANKS:
-        first = list(dict.fromkeys(r for p in path for r in (source_of(p), p["rank"])))
-        ranks = sorted(list(dict.fromkeys(first + ranks))[:MOST_RANKS])
+    order = list(dict.fromkeys([r for p in path for r in (source_of(p), p["rank"])] + ranks))[:MOST_RANKS]
+    first, all_drawn = (rank_rows(job, states, path, sorted(order[:n])) for n in (FIRST_RANKS, MOST_RANKS))
+    more = "" if len(order) <= FIRST_RANKS else f"<details><summary>{'All' if len(order) == len(job['ranks']) else 'The first'} {len(order)} ranks</summary>{all_drawn}</details>"
+    left = "" if len(order) <= FIRST_RANKS else f" The first {FIRST_RANKS} ranks of the path and others; the {'rest' if len(order) == len(job['ranks']) else 'next ones'} are folded."
+    if len(order) < len(job["ranks"]):
+        left += f" {len(job['ranks']) - len(order)} ranks are left out."
+    return (f"<h3>Iteration {number_}, the slowest</h3>{first}"
+            f'<p class="lead">Each row is a rank and its host: {keyed("compute", "computes")}, {keyed("send", "sends")}, {keyed("wait", "waits")}. '
+            f'{keyed("path", "critical path")}.{left}</p>{more}')
+
+
+def rank_rows(job, states, path, ranks):
+    """What these ranks did, and the parts of the path between them."""
+    begin, end = min(s["from_ns"] for s in states), max(s["to_ns"] for s in states)
     row = {rank: 20 + i * (ROW + GAP) for i, rank in enumerate(ranks)}
 
     def x(ns):
@@ -108,15 +118,12 @@ def gantt(job, states, path):
     host = {r["rank"]: r.get("host", "") for r in job["ranks"]}
     parts += [bar(x(s["from_ns"]), row[s["rank"]], x(s["to_ns"]) - x(s["from_ns"]), ROW, s["state"],
                   f"rank {s['rank']} {STATES[s['state']]} {us(s['to_ns'] - s['from_ns'])} µs") for s in states if s["rank"] in row]
-    for p in path:
-        source = source_of(p)
-        if source in row and p["rank"] in row:
-            parts.append(f'<line class="path" x1="{x(p["from_ns"]):.3f}%" y1="{row[source] + ROW / 2}" x2="{x(p["to_ns"]):.3f}%" y2="{row[p["rank"]] + ROW / 2}">'
-                         f'<title>{escape(part_text(p))}</title></line>')
-    left = "" if len(ranks) == len(job["ranks"]) else f" {len(job['ranks']) - len(ranks)} ranks are left out."
-    return (f"<h3>Iteration {number_}, the slowest</h3>" + drawing(max(row.values()) + ROW + 8, f"ranks of job {job['name']}", [label(y + ROW - 3, f"{rank} h{host[rank]}") for rank, y in row.items()], parts) +
-            f'<p class="lead">Each row is a rank and its host: {keyed("compute", "computes")}, {keyed("send", "sends")}, {keyed("wait", "waits")}. '
-            f'{keyed("path", "critical path")}.{left}</p>')
+    # Each line has a wider one of the ground's colour under it; all of these come first.
+    lines = [(f'x1="{x(p["from_ns"]):.3f}%" y1="{row[source_of(p)] + ROW / 2}" x2="{x(p["to_ns"]):.3f}%" y2="{row[p["rank"]] + ROW / 2}"', escape(part_text(p)))
+             for p in path if source_of(p) in row and p["rank"] in row]
+    parts += [f'<line class="under" {place}/>' for place, _ in lines]
+    parts += [f'<line class="path" {place}><title>{words}</title></line>' for place, words in lines]
+    return drawing(max(row.values()) + ROW + 8, f"ranks of job {job['name']}", [label(y + ROW - 3, f"{rank} h{host[rank]}") for rank, y in row.items()], parts)
 
 
 def source_of(p):
