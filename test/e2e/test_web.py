@@ -177,9 +177,11 @@ def check_switch_page(page, other, name):
     page.one(css + '[data-port="port 1"]').click()
     wait("a second click shows all", lambda: f"{LONG} in" in text(page, css + ".rates"))
     page.one("#hold").click()
-    wait("hold stops the picture", lambda: text(page, "#state") == "held")
+    wait("hold stops the picture", lambda: [text(page, "#state"), text(page, css + ".state")] == ["held", "held"])
+    check("and no word of it is green", all("held" in page.one(state).get_attribute("class") for state in ("#state", css + ".state")))
     page.one("#hold").click()
-    wait("and lets it go on", lambda: text(page, "#state") == "live")
+    wait("and lets it go on", lambda: [text(page, "#state"), text(page, css + ".state")] == ["live", "live"])
+    check("which is green", not any("held" in page.one(state).get_attribute("class") for state in ("#state", css + ".state")))
     check_equal("on a narrow screen nothing is cut off", faults(other), [])
 
 
@@ -188,6 +190,16 @@ def check_pieces(page):
     check_equal("what comes back is in its place, not at the end", page.script("""
         const parent = element("div"), list = new Keyed(parent, item => element("i", {}, item.key));
         return ["b", "abc", "ac"].map(keys => (list.show([...keys].map(key => ({key})), () => {}), parent.textContent))"""), ["b", "abc", "ac"])
+    check_equal("what was busy before the page was opened is not idle", page.script("""
+        const known = [true, false].map(isSwitch => {
+          const view = {isSwitch, busy: new Map()};
+          View.prototype.seeBusy.call(view, {at_ms: [1000, 2000, 3000], charts: {depth: {a: [5, 7, 0], b: [0, 0, null]}, rates: {c: [null, 0, 9]}}});
+          return [...view.busy];
+        });
+        return known"""), [[["a", 2]], [["c", 3]]])
+    check_equal("idle for no longer than the page knows", page.script("""
+        const since = times => View.prototype.idleSince.call({seconds: 120, history: {times, end: () => times[times.length - 1]}});
+        return [since([0, 53]) === `since ${clock(0)}`, since([0, 119.5])]"""), [True, "in the last two minutes"])
     check_equal("a value between gaps is a point", page.script("return Chart.prototype.alone(arguments[0], 1)", {"data": [[], [3, None, 4, None, 5, 5, None]]}), [0, 2])
     check_equal("rates have three digits, counts all of theirs", page.script('return [rate(173.94), rate(99.94), rate(13300), count(6230), count(1234567)]'),
                 ["174\u00a0/s", "99.9\u00a0/s", "13.3\u00a0k/s", "6\u202f230", "1.23\u00a0M"])
@@ -203,7 +215,7 @@ def check_nic_page(page, name):
     css = of(name)
     wait("a NIC on the same page", lambda: text(page, css + ".state") == "live" and count(page, css + ".port") == 1)
     wait("its flows; a name is text, whatever is in it", lambda: "<b>write</b>" in text(page, css + ".rates"))
-    wait("a bar for each of its flows", lambda: text(page, css + ".bar span") == "<b>write</b>" and "b/s" in text(page, css + ".bar output"))
+    wait("a bar for each of its flows", lambda: text(page, css + ".bar span") == "<b>write</b>" and re.search(r"b/s of [\d.]+\s[kMG]b/s$", text(page, css + ".bar output")))
     wait("who points nowhere reads the newest values, in units a person reads",
          lambda: re.search(r"<b>write</b>:?\s*[\d.]+ [kMG]b/s", text(page, css + ".rates")) and
          re.search(r"[\d.]+ (m|\u00b5)s", text(page, css + ".depth")))

@@ -164,7 +164,15 @@ class Web(unittest.TestCase):
         for row in snapshot.rows("pg"):
             row["lossless"] = False
         group = Picture(Two(snapshot, switch(1))).bars[-1]
-        self.assertEqual([(mark["name"], mark["kind"]) for mark in group["marks"]], [("limit", "xon")])
+        self.assertEqual([(mark["name"], mark["kind"]) for mark in group["marks"]], [("limit", "limit")])
+
+    def test_the_buffer_holds_no_less_than_what_is_shown_beside_it(self):
+        for used, queue, group, shown in ((100, 500, 700, 700), (0, 500, 0, 500), (900, 500, 700, 900)):
+            snapshot = switch(3)
+            snapshot.replies["buffer"]["buffer_used_bytes"] = used
+            snapshot.rows("ecn")[0]["queue_bytes"], snapshot.rows("pg")[0]["shared_bytes"] = queue, group
+            self.assertEqual([tile["value"] for tile in Picture(Two(snapshot, None)).tiles if tile["label"] == "buffer in use"], [shown])
+            self.assertTrue(lines(Two(snapshot, None)).lines[0][1].endswith(f" {shown} of 1.00K"))
 
     def test_without_an_earlier_snapshot_rates_are_0_and_totals_are_there(self):
         picture = Picture(Two(switch(3, 2000), None))

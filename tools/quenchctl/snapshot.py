@@ -15,7 +15,8 @@ PATIENCE_S = 4.0
 MOST_BYTES = 16 << 20
 GAP_BYTES = 20  # preamble and gap of Ethernet, which count in the use of a link (IEEE 802.3 4.2.3)
 
-SWITCH_METHODS = ("ports", "ecn", "drops", "pfc", "pfcwd", "buffer")
+# Bytes of queues, of the buffer and then of groups are asked for last, one after the other, because they belong together.
+SWITCH_METHODS = ("ports", "drops", "pfc", "pfcwd", "ecn", "buffer")
 NIC_METHODS = ("nic", "port", "rp", "np")
 
 NOTHING: Row = {}
@@ -35,6 +36,12 @@ class Snapshot:
     def rows(self, method: str) -> Sequence[Row]:
         found: Sequence[Row] = self.reply(method).get("rows", ())
         return found
+
+    def buffer_used_bytes(self) -> int:
+        """Of a switch. Each reply is of its own instant: the buffer holds no less than the queues and the groups that are shown beside it."""
+        used: int = max(self.reply("buffer").get("buffer_used_bytes", 0), sum(row.get("queue_bytes", 0) for row in self.rows("ecn")),
+                        sum(row.get("shared_bytes", 0) + row.get("headroom_bytes", 0) for row in self.rows("pg")))
+        return used
 
 
 def is_ours(info: Any) -> bool:

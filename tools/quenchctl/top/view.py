@@ -168,7 +168,7 @@ def add_groups(view: View, two: Two, w: Widths) -> None:
 def add_switch(view: View, two: Two) -> None:
     now = two.now
     w = Widths(view, now.rows("ports"))
-    size, used = now.reply("buffer").get("buffer_bytes", 0), now.reply("buffer").get("buffer_used_bytes", 0)
+    size, used = now.reply("buffer").get("buffer_bytes", 0), now.buffer_used_bytes()
     view.add(Style.PLAIN, f"buffer     {bar(used, size, BAR)} {number(used):>9} of {number(size)}")
     for row in now.rows("pfcwd"):
         if row.get("status") == "stormed":

@@ -66,7 +66,7 @@ class Picture:
         self.add_switch_ports()
         self.add_queues()
         self.add_groups()
-        self.tiles.append({"kind": "plain", "label": "buffer in use", "value": buffer.get("buffer_used_bytes", 0), "of": buffer.get("buffer_bytes", 0)})
+        self.tiles.append({"kind": "plain", "label": "buffer in use", "value": two.now.buffer_used_bytes(), "of": buffer.get("buffer_bytes", 0)})
 
     def add_switch_ports(self) -> None:
         pairs = list(self.two.pairs("ports", "port"))
@@ -99,7 +99,7 @@ class Picture:
             # The last one is on top, where both are at one place.
             lossless = row.get("lossless", True)  # a program from before an upgrade does not tell
             marks = [mark("XON", "xon", row, "shared_xon_bytes"), mark("XOFF", "xoff", row, "shared_limit_bytes")] if lossless else \
-                [mark("limit", "xon", row, "shared_limit_bytes")]
+                [mark("limit", "limit", row, "shared_limit_bytes")]
             port = port_name(row)
             key = f"{port} group {row.get('pg')}"
             self.bar(key, port, used, "B", headroom > 0, marks)

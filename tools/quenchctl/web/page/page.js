@@ -54,10 +54,26 @@ class View {
   take(program) {
     this.program = program;
     this.history.add(program.history, this.seconds);
+    this.seeBusy(program.history);
     if (program.picture)
       for (const b of program.picture.bars)
         if (b.value > 0)
           this.busy.set(b.key, this.history.end());
+  }
+
+  // From the history, since most of it is from before the page was opened. A bar has the key of its series.
+  seeBusy({at_ms, charts}) {
+    for (const [name, list] of Object.entries(charts[this.isSwitch ? "depth" : "rates"] || {})) {
+      const last = list.findLastIndex(value => value > 0);
+      if (last >= 0)
+        this.busy.set(name, at_ms[last] / 1000);
+    }
+  }
+
+  // Since when a bar that is not shown is idle, as far as the history tells.
+  idleSince() {
+    const {times} = this.history;
+    return times.length === 0 || this.history.end() - times[0] > this.seconds - 2 ? "in the last two minutes" : `since ${clock(times[0])}`;
   }
 
   // With many series, those with the highest values, unless a port is chosen. Lines at 0 are no picture, but that a port is idle is.
@@ -86,13 +102,13 @@ class View {
     return bars.length <= MOST_BARS ? bars : bars.filter(b => this.history.end() - (this.busy.get(b.key) || 0) < this.seconds);
   }
 
-  // The thresholds of what a chart shows, each once. XON is below XOFF and would only add a line.
+  // The thresholds of what a chart shows, each once. XON is below XOFF and would only add a line, as would the limit of a lossy group.
   lines(chart, names) {
     const lines = new Map(), bars = this.program.picture.bars.filter(b => chart === "depth" && names.includes(b.key));
     const busy = bars.filter(b => this.busy.has(b.key));
     for (const b of busy.length > 0 ? busy : bars)
       for (const m of b.marks)
-        if (m.kind !== "xon")
+        if (m.kind !== "xon" && m.kind !== "limit")
           lines.set(`${m.name} ${m.at}`, m);
     return [...lines.values()].sort((a, b) => a.at - b.at).slice(0, 8);
   }
@@ -103,9 +119,10 @@ class View {
     const state = this.find(".state");
     this.find(".facts").textContent = `${program.program} ${picture && picture.version || ""}, pid ${program.pid}, ` +
       (program.state === "ended" ? "ran" : "up") + " " + time.filter(([n], i) => n > 0 || i === 2).map(t => t.join("\u00a0")).join(" ");
-    state.textContent = program.state === "live" ? "live" : program.state === "ended" ?
+    state.textContent = program.state === "live" ? held ? "held" : "live" : program.state === "ended" ?
       `ended at ${clock(program.since_ms / 1000)}: this is its last picture` : `does not answer since ${clock(program.since_ms / 1000)}`;
     state.classList.toggle("lost", program.state !== "live");
+    state.classList.toggle("held", held && program.state === "live");
     this.root.classList.toggle("gone", program.state !== "live");
   }
 
@@ -120,7 +137,7 @@ class View {
     this.ports.show(picture.ports, this.chosen);
     this.bars.show(shown);
     this.find(".keys.of-nic").hidden = this.isSwitch || shown.every(b => b.marks.length === 0);
-    this.find(".idle").textContent = this.chosen !== null || idle === 0 ? "" : `${idle} that ${idle === 1 ? "was" : "were"} empty for two minutes ${idle === 1 ? "is" : "are"} not shown.`;
+    this.find(".idle").textContent = this.chosen !== null || idle === 0 ? "" : `${idle} ${idle === 1 ? "is" : "are"} not shown: idle ${this.idleSince()}.`;
     this.find(".storms").hidden = picture.storms.length === 0;
     const more = picture.storms.length - MOST_STORMS;
     this.find(".storms").textContent = picture.storms.slice(0, MOST_STORMS).join("\n") + (more > 0 ? `\nand ${more} more` : "");
@@ -145,6 +162,7 @@ function showEvents(programs) {
 function showState(text, lost) {
   byId("state").textContent = text;
   byId("state").classList.toggle("lost", lost);
+  byId("state").classList.toggle("held", held && !lost);
 }
 
 function inOrder(programs) {
