@@ -4,6 +4,7 @@
 
     test_page.py QUENCH_LAB CONFIG_DIR
 """
+import dataclasses
 import pathlib
 import re
 import subprocess
@@ -41,7 +42,10 @@ with tempfile.TemporaryDirectory() as name:
     for e in two:
         (out / e.name).mkdir()
     runs = {e.name: {"one": run} for e in two}
-    checks = {"first": [frame.Check("good", 1.5, 1, 2, "Gb/s", "about 1")], "second": [frame.Check("good", 1, 1, 1), frame.Check("bad", 3, 1, 2)]}
+    two.append(dataclasses.replace(experiment("third", {}), refuted=True))
+    runs["third"] = {"one": run}
+    (out / "third").mkdir()
+    checks = {"third": [frame.Check("guard", 1, 1, 1)], "first": [frame.Check("good", 1.5, 1, 2, "Gb/s", "about 1")], "second": [frame.Check("good", 1, 1, 1), frame.Check("bad", 3, 1, 2)]}
     text = page.write(out, two, runs, checks, False, 12.3).read_text(encoding="utf-8")
 
     ids = re.findall(r'\bid="([^"]+)"', text)
@@ -53,7 +57,8 @@ with tempfile.TemporaryDirectory() as name:
            [True] * 5, "statements, findings, captions and digests are there")
     verdicts = re.findall(r"(within|outside)</span>", text)
     # In the list: of each experiment; then of each check.
-    expect(verdicts == ["within", "outside", "within", "within", "outside"], f"verdicts {verdicts}")
+    expect(verdicts == ["within", "outside", "within", "within", "outside", "within"], f"verdicts {verdicts}")
+    expect(text.count("<span>within; the statement does not hold</span>") == 1, "guards show no agreement with a statement that does not hold")
     expect("--set &#x27;a.b=c d&#x27;" in text, "options can be pasted into a shell")
     for path in ("first/queue", "first/rates", "second/queue"):
         expect((out / f"{path}.png").read_bytes().startswith(b"\x89PNG"), f"{path}.png")

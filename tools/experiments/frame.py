@@ -54,6 +54,7 @@ class Experiment:
     full: dict = dataclasses.field(default_factory=dict)  # with --full: settings that override those of each variant
     full_variants: tuple = ()  # with --full: replace variants
     findings: str = ""  # where and why the result differs from the statement; plain text
+    refuted: bool = False  # the statement does not hold here; the checks are guards
     scenario: str = ""  # file of config/; "": experiments/NAME.ini
 
     def path(self):

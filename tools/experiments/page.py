@@ -19,6 +19,12 @@ def verdict(holds):
     return '<span class="good">within</span>' if holds else '<span class="bad">outside</span>'
 
 
+def verdict_of(experiment, checks):
+    """Figures within guards show no agreement where the document's statement does not hold."""
+    holds = all(check.holds() for check in checks)
+    return "<span>within; the statement does not hold</span>" if holds and experiment.refuted else verdict(holds)
+
+
 def check_table(checks):
     return table(("measured", "value", "tolerance", "stated", ""),
                  [(escape(c.what), said(f"{digits(c.measured)} {c.unit}"), said(c.tolerance()), escape(c.stated), verdict(c.holds())) for c in checks], "named")
@@ -54,7 +60,7 @@ def section(experiment, variants, runs, checks, folder):
 def write(out, experiments, runs, checks, full, seconds):
     """@return the path of the page"""
     sections = "".join(section(e, e.chosen(full), runs[e.name], checks[e.name], out / e.name) for e in experiments)
-    items = "".join(f'<li><a href="#{e.name}">{escape(e.title)}</a> {verdict(all(c.holds() for c in checks[e.name]))}' for e in experiments)
+    items = "".join(f'<li><a href="#{e.name}">{escape(e.title)}</a> {verdict_of(e, checks[e.name])}' for e in experiments)
     output.write_all(out, {"experiments.html": plain("quench-lab: published experiments", STYLE + STYLE_HERE, f"""<h1>Published experiments in quench-lab</h1>
 <p class="lead">Each experiment {"has the published size" if full else "is scaled down"}, and is compared with its document. All runs took
 {seconds:.0f}&nbsp;s. NAME/RUN has the results of a run; <code>scripts/report.py NAME/RUN</code> draws them.
