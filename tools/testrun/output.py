@@ -20,6 +20,7 @@ from .verdict_file import VerdictFile
 
 FILES = ("report.html", "junit.xml", "verdict.json", "failed.pcapng", "failed-ports.pcapng", "search.csv", "search.svg")
 PLACES = {"lab": "lab", "ports": "on ports"}
+ELSEWHERE = {"lab": "on ports only", "ports": "in the lab only"}  # in the column of a place, of what is measured at the other
 STYLE = """.FAIL { color: var(--alarm); font-weight: 600 } .pass { color: var(--fine); font-weight: 600 } .not-measured { color: var(--soft) }
 table.words td { overflow-wrap: normal } table.words td:first-child { min-width: 0 } .found span { display: inline-block; white-space: nowrap; margin-right: .6em }
 @media screen and (min-width: 40rem) { .found span:first-child { min-width: 5.5em } }
@@ -54,13 +55,13 @@ def rows(verdict: Verdict) -> list[list[str]]:
         for finding in found:
             criterion = finding.criterion
             of = f" of {criterion.flow}" if criterion.flow else ""
-            row = names.setdefault(criterion.name, [criterion.name, f"{criterion.quantity}{of}", criterion.expected(), *["", ""] * len(verdict.findings)])
+            row = names.setdefault(criterion.name, [criterion.name, f"{criterion.quantity}{of}", criterion.expected(), *(text for place in verdict.findings for text in (ELSEWHERE[place], ""))])
             row[3 + 2 * i:5 + 2 * i] = [finding.shown(), finding.word()]
     return list(names.values())
 
 
 def table(verdict: Verdict) -> str:
-    head = ["criterion", "value", "expected", *(word for place in verdict.findings for word in (PLACES[place], ""))]
+    head = ["criterion", "quantity", "expected", *(word for place in verdict.findings for word in (PLACES[place], ""))]
     lines = [head, *rows(verdict)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines)
@@ -133,12 +134,14 @@ def rates_on_ports(timeline: Timeline) -> bytes:
 
 def found(value: str, word: str) -> str:
     """The cell of a place."""
+    if not word:
+        return f'<td class="found"><span class="not-measured">{escape(value)}</span>'
     return f'<td class="found"><span>{html.said(value)}</span><span class="{word.replace(" ", "-")}">{word}</span>'
 
 
 def page(verdict: Verdict, plots: dict[str, str]) -> bytes:
     """plots: of the run in the lab"""
-    heads = "".join(f"<th>{escape(head)}" for head in ("criterion", "value", "expected", *(PLACES[place] for place in verdict.findings)))
+    heads = "".join(f"<th>{escape(head)}" for head in ("criterion", "quantity", "expected", *(PLACES[place] for place in verdict.findings)))
     body = "".join(f"<tr><td>{escape(name)}<td>{html.breakable(value)}<td>{html.said(expected)}" + "".join(map(found, cells[::2], cells[1::2]))
                    for name, value, expected, *cells in rows(verdict))
     parts = [f'<div class="wide"><table class="words"><thead><tr>{heads}</thead><tbody>{body}</tbody></table></div>']

@@ -36,7 +36,10 @@ class Report:
         return "-" if trial is None else self.search.text(trial.i)
 
     def headline(self) -> str:
-        return f"{'highest' if self.search.highest else 'lowest'} value of {self.search.template} at which all criteria hold"
+        return f"{self.highest_or_lowest()} {{}} in {self.search.template} at which all criteria hold"
+
+    def highest_or_lowest(self) -> str:
+        return "highest" if self.search.highest else "lowest"
 
 
 def lines(report: Report) -> list[list[str]]:
@@ -128,7 +131,7 @@ def draw(report: Report) -> bytes:
                  f"{f' ({name})' if name else ''}", ylim=(0, None if axes.get_ylim()[1] > 0.1 or criterion.unit != "count" else 1))
         axes.set_ylim(bottom=-0.04 * axes.get_ylim()[1])
     unit = report.search.unit
-    many[-1, 0].set(xlabel=report.search.template + (f" ({unit})" if unit else ""))
+    many[-1, 0].set(xlabel="{} of " + report.search.template + (f" ({unit})" if unit else ""))
     if len(report.found) > 1:
         many[0, 0].legend(frameon=False, fontsize=9)
     figure.align_ylabels()
@@ -147,7 +150,7 @@ def verdict(word: str) -> str:
 def page(report: Report, svg: bytes) -> bytes:
     head, *rows = lines(report)
     marked = [[verdict(cell) if cell in VERDICTS else escape(cell) for cell in row] for row in rows]
-    parts = [f"<p>The {escape(report.headline())}:</p>", html.table(head, marked),
+    parts = [f"<p>{report.highest_or_lowest().capitalize()} {{}} in <code>{escape(report.search.template)}</code> at which all criteria hold:</p>", html.table(head, marked),
              f'<figure><div class="wide">{output.inside_page("search", svg)}</div></figure>',
              "<p>Each point is a trial; a cross is one whose criterion does not hold. Dashed: the bounds; dotted: the last pass.</p>"]
     for place, found in report.found.items():
@@ -155,7 +158,7 @@ def page(report: Report, svg: bytes) -> bytes:
         trials = [[escape(report.search.text(trial.i)), verdict("pass" if trial.holds else "FAIL"), *(html.said(finding.shown()) for finding in trial.findings)]
                   for trial in sorted(found.trials, key=lambda trial: trial.i)]
         parts += [f"<h2>Trials {'in the lab' if place == 'lab' else 'on ports'}</h2>",
-                  html.table(["value", "verdict", *(f"{criterion.quantity}: {html.in_units(criterion.expected())}" for criterion in names)], trials)]
+                  html.table(["{}", "verdict", *(f"{criterion.quantity}: {html.in_units(criterion.expected())}" for criterion in names)], trials)]
     return document(f"{report.scenario}: {'pass' if report.holds() else 'FAIL'}", parts)
 
 
