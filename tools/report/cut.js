@@ -15,6 +15,7 @@ document.querySelectorAll(".wide").forEach(box => {
 		const right = box.scrollWidth > box.clientWidth + 1, below = box.classList.contains("tall") && box.scrollHeight > box.clientHeight + 1;
 		const more = [right ? `${table ? "columns" : ""} to the right` : "", below ? "rows below" : ""].filter(Boolean).join(", ");
 		words.hidden = !more;
+		box.classList.toggle("cut", right);
 		words.textContent = `More ${more.trim()}: scroll${table ? " the table" : ""}. ${right ? "\u2192" : "\u2193"}`;
 	};
 	const seen = new ResizeObserver(show);

@@ -13,6 +13,7 @@
 	const wordHue = i => (scheme.matches ? DARK : WORDS)[i % WORDS.length];
 	const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 	const DASHES = [[], [6, 4], [2, 3], [9, 3, 2, 3]];
+	const ROOM = 0.02;  // beyond the greatest value of an axis of values
 	const MOST_ROWS = 400;
 	const MOST_BARS = 200;
 	const MOST_START_MS = 5;
@@ -34,6 +35,13 @@
 		const room = u.bbox.width / devicePixelRatio / Math.log10(u.scales.x.max / u.scales.x.min);  // of a decade
 		const first = room < 140 ? /^1/ : /^[125]/;
 		return splits.map(v => v != null && first.test(v.toExponential()) ? v : null);
+	}
+
+	/* A short line with dashes, as CSS's background: a border has no dash-dots, and dots look like dashes. */
+	function shortLine(colour, dash) {
+		let at = 0;
+		const stops = dash.length ? dash.map((px, i) => `${i % 2 ? "transparent" : colour} ${at}px ${at += px}px`) : [`${colour} 0 100%`];
+		return `repeating-linear-gradient(to right, ${stops.join(", ")}) center / 100% 2px no-repeat`;
 	}
 
 	function make(tag, attributes, ...children) {
@@ -218,27 +226,30 @@
 			const unit = this.spec.x || "ms", ticks = this.spec.ticks, log = this.spec.x && !ticks && this.logarithmic();
 			// From a round value on: uPlot counts a logarithmic axis' ticks from where it begins.
 			const from = low => log && low > 0 ? Number(`${low.toExponential(15)[0]}e${Math.floor(Math.log10(low))}`) : low;
-			const least = Math.min(...this.spec.parts.map(part => part.ms[0]));
+			const least = Math.min(...this.spec.parts.map(part => part.ms[0])), most_x = Math.max(...this.spec.parts.map(part => part.ms.at(-1)));
 			const begin = low => log ? from(low) : !this.overTime && low <= least ? Math.min(low, this.spec.from) : low;
+			// A curve that ends at the border would be half cut.
+			const end = high => this.overTime || high < most_x ? high : log ? high * (high / least) ** ROOM : high * (1 + ROOM);
+			const colourOf = s => inInk(s) ? css("--ink") : hue(s.colour);
+			const dashOf = s => s.model ? [4, 2] : inInk(s) ? [] : s.dash ? s.dash : s.dashed ? [7, 4] : s.pair ? [] : DASHES[Math.floor(s.colour / LIGHT.length) % DASHES.length];
 			return {
 				width: this.widths()[1], height: 250, padding: [null, this.labelled(series) ? this.labelRoom(series) : null, null, null],
 				scales: {
-					x: { time: false, distr: log ? 3 : 1, range: (u, low, high) => ticks ? [-0.4, ticks.length - 0.6] : [begin(low), high] },
+					x: { time: false, distr: log ? 3 : 1, range: (u, low, high) => ticks ? [-0.4, ticks.length - 0.6] : [begin(low), end(high)] },
 					y: { range: (u, low, high) => this.heights(u, high) },
 				},
 				axes: [{ label: this.overTime ? "time (ms)" : unit, size: 36, ...axis, ...this.tickOptions(), ...log ? { filter: decades } : {} }, { label: this.spec.unit, size: this.yRoom, ...axis, filter: (u, splits) => splits.map(v => v <= most ? v : null) }],
 				series: [{ label: unit, value: (u, v) => ticks ? ticks[Math.round(v)] ?? "–" : short(v) }, ...series.map(s => ({
 					label: s.label, value: (u, v) => short(v), width: s.model ? 1.5 : 1.25, points: this.points(s), spanGaps: true,
-					stroke: inInk(s) ? css("--ink") : hue(s.colour), alpha: s.run !== undefined && series.length > 4 ? 0.7 : 1,  // of many, what is below is seen
-					dash: s.model ? [4, 2] : inInk(s) ? [] : s.dash ? s.dash : s.dashed ? [7, 4] : s.pair ? [] : DASHES[Math.floor(s.colour / LIGHT.length) % DASHES.length],
+					stroke: colourOf(s), alpha: s.run !== undefined && series.length > 4 ? 0.7 : 1,  // of many, what is below is seen
+					dash: dashOf(s),
 					auto: !s.dashed,  // heights() decides
 					paths: ticks && !this.spec.joined ? () => null : s.model ? undefined : steps,
 				}))],
-				// A mark of the legend is dashed or hollow, as its line or points are.
-				legend: { markers: {
-					dash: (u, i) => series[i - 1]?.model || series[i - 1]?.dashed || series[i - 1]?.dash?.length ? "dashed" : "solid",
-					fill: (u, i) => ticks && series[i - 1] && !series[i - 1].dash?.length ? hue(series[i - 1].colour) : "transparent",
-				} },
+				// A mark of the legend is a line with the dashes of its own; of points without lines, it is full or hollow as they are.
+				legend: { markers: ticks && !this.spec.joined ? {
+					fill: (u, i) => series[i - 1] && !series[i - 1].dash?.length ? hue(series[i - 1].colour) : "transparent",
+				} : { width: 0, fill: (u, i) => series[i - 1] ? shortLine(colourOf(series[i - 1]), dashOf(series[i - 1])) : "transparent" } },
 				cursor: this.overTime ? {
 					drag: { x: true, y: false, setScale: false },
 					bind: { dblclick: () => () => zoomTo(0, doc.end_ms) },
