@@ -108,6 +108,13 @@ def label_ends(axes: Any, labels: Sequence[tuple[float, str, str]]) -> None:
                                   "relpos": (0, 0.5)})
 
 
+def label_decades(axis: Any, low: float, high: float) -> None:
+    """Labels of a logarithmic axis: powers of ten, and 2 and 5 times these on a short one."""
+    axis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 5) if high < 200 * low else (1,)))
+    axis.set_major_formatter(lambda x, _: digits(x))
+    axis.set_minor_formatter(matplotlib.ticker.NullFormatter())
+
+
 def time_axis(axes, end_ms, start_ms=0):
     axes.set_xlim(start_ms, end_ms)
     axes.set_xlabel("time (ms)")
@@ -161,8 +168,9 @@ def draw_model(axes, ms, values, until_ms):
 
 def draw_start_rates(axes, run, until_ms, bps):
     """bps: of the unit, as below"""
-    top = 0
-    for i, series in enumerate(run.flows.values()):
+    few = len(run.flows) <= MOST_LINES
+    top = 0 if few else draw_spread(axes, run.flows.values(), bps, 0, until_ms)
+    for i, series in enumerate(run.flows.values() if few else ()):
         edges = series.edges_ms()
         shown = np.count_nonzero(edges[:-1] < until_ms)
         rate = series["wire_rate_bps"][:shown] / bps
@@ -177,8 +185,8 @@ def draw_start_rates(axes, run, until_ms, bps):
     axes.set_ylim(0, top * 1.06)
 
 
-def draw_spread(axes, flows, bps):
-    """Of many flows, which may send at different times: in each interval, the rates of those that send then. @return their top"""
+def draw_spread(axes, flows, bps, from_ms, until_ms):
+    """Of many flows, which may send at different times: in each interval, the rates of those that send then. @return their top in a window"""
     flows = list(flows)
     ms = flows[0].ms()
     sent = np.array([series["wire_rate_bps"] for series in flows]) / bps
@@ -188,8 +196,7 @@ def draw_spread(axes, flows, bps):
     low[busy], middle[busy], high[busy] = np.nanpercentile(sent[:, busy], (10, 50, 90), axis=0)
     axes.fill_between(ms, low, high, color=COLOURS[5], alpha=0.45, lw=0, label="10 to 90 %")
     axes.plot(ms, middle, color=COLOURS[0], lw=1.2, label="median")
-    axes.legend(frameon=False, fontsize=9, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)  # below the title
-    return np.nanmax(high, initial=0)
+    return np.nanmax(high[(ms >= from_ms) & (ms < until_ms)], initial=0)
 
 
 def shown_until(run):
@@ -217,7 +224,8 @@ def rates(run):
         draw_start_rates(left, run, start, unit.bps)
     labels, tops = [], []
     if not few:
-        tops.append(draw_spread(axes, run.flows.values(), unit.bps))
+        tops.append(draw_spread(axes, run.flows.values(), unit.bps, start, end))
+        axes.legend(frameon=False, fontsize=9, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)  # below the title
     for (name, series), colour in zip(run.flows.items() if few else (), COLOURS):
         kept = series.ms() <= end
         bins = Bins(int(kept.sum()))
@@ -329,7 +337,8 @@ def draw_per_ms(axes, groups, column, colour, ylabel, until_ms):
     if 0 < usual < rate.max() / 4:  # a burst at the start would flatten the rest of the curve
         axes.set_ylim(0, usual * 1.3)
         axes.annotate(f"up to {fixed(rate.max(), 0)} at the start", xy=(0, 1), xytext=(6, -4), va="top", color=colour,
-                      xycoords="axes fraction", textcoords="offset points", fontsize=9)
+                      xycoords="axes fraction", textcoords="offset points", fontsize=9,
+                      bbox={"facecolor": "white", "alpha": 0.85, "lw": 0, "pad": 0.6})  # the burst is below
     else:
         axes.set_ylim(0, rate.max() * 1.08)
 
@@ -356,36 +365,39 @@ def slowdown(run):
     least = min(at_most[0] for at_most, _ in flows.values()) / 1e3
     if most > 10 * least:
         axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(lambda x, _: digits(x))
+        axes.set_xlim(least / 1.05, most * 1.05)
+        label_decades(axes.xaxis, least, most)
     else:
-        axes.set_xlim(min(least, 1), most * 1.02)
+        room = 0.02 * most  # for the steps at both ends
+        axes.set_xlim(min(least, 1) - room, most + room)
     axes.set_ylim(0, 102)
     axes.set_ylabel("messages (%)")
     axes.set_xlabel("slowdown: completion time divided by that of the message alone on its path")
     # Above: curves may be anywhere.
-    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=min(len(curves), 4), fontsize=9)
+    legend = axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=min(len(curves), 4), fontsize=9)
+    for line in legend.get_lines():  # a thin grey one would not be seen
+        line.set(alpha=1, linewidth=max(1, line.get_linewidth()))
     return figure
 
 
 def sizes(run):
     """Percentiles of the slowdown by message size, as in the HPCC paper."""
     figure, axes = plt.subplots(figsize=(WIDTH, 3.6))
-    axes.set_title("Slowdown by message size", pad=22)
+    axes.set_title("Slowdown by message size", pad=34)
     found = [bucket for bucket in by_size.of(run)["sizes"] if bucket["messages"]]
     if not found:
         axes.set_xticks([])
         say_nothing(axes, "no message was timed")
         return figure
     places = np.arange(len(found))
-    # Of few messages, high percentiles are one value: a dashed line leaves the one below it visible.
-    for i, (name, label, style) in enumerate((("p50", "median", "-"), ("p999", "p99.9", ":"), ("p99", "p99", "-"), ("p95", "p95", "--"))):
-        axes.plot(places, [bucket[name] for bucket in found], marker="o", ms=4, ls=style, color=COLOURS[i], label=label)
+    # Of few messages, high percentiles are one value: a dashed line and a ring leave the one below or above them visible.
+    ring = {"ms": 9, "mfc": "none"}
+    for i, (name, style, mark) in enumerate((("p50", "-", {}), ("p999", ":", ring), ("p99", "-", {}), ("p95", "--", {}))):
+        axes.plot(places, [bucket[name] for bucket in found], **{"marker": "o", "ms": 4, "ls": style, "color": COLOURS[i], "label": by_size.NAMES[name]} | mark)
     axes.set_yscale("log")
     low, high = min(1, *(bucket["p50"] for bucket in found)), max(bucket["p999"] for bucket in found) * 1.2
     axes.set_ylim(low, high)
-    axes.yaxis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 5) if high < 200 * low else (1,)))
-    axes.yaxis.set_major_formatter(lambda x, _: digits(x))
-    axes.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
+    label_decades(axes.yaxis, low, high)
     axes.set_xticks(places, [size_text(bucket["to_bytes"]) for bucket in found])
     axes.set_xlim(-0.5, len(found) - 0.5)
     axes.set_ylabel("slowdown")
