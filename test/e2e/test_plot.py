@@ -113,7 +113,14 @@ def with_messages(run_, out, slowdown):
     header = (out / "messages.csv").read_text(encoding="utf-8").splitlines()[0]
     lines = [f"incast h1,h1,h5,{n * 10},0,1,1,{slowdown(n):.4f},0,2" for n in range(1, 1001)]
     (out / "messages.csv").write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+    set_sizes(out, range(1000, 10001, 1000))
     return out
+
+
+def set_sizes(run_, edges):
+    results = json.loads((run_ / "results.json").read_text(encoding="utf-8"))
+    results["slowdown_by_size"]["sizes"] = [{"to_bytes": edge} for edge in edges]
+    (run_ / "results.json").write_text(json.dumps(results), encoding="utf-8")
 
 
 def check_sizes(work, a):
@@ -125,6 +132,9 @@ def check_sizes(work, a):
     found = {(r["series"], r["x"]): float(r["y"]) for r in rows(out.with_suffix(".csv"))}
     check_equal("ten buckets of each curve", len(found), 40)
     check_equal("the percentiles of the messages", [round(found[key], 3) for key in (("low, p50", "1 KB"), ("low, p99", "2 KB"), ("high, p99", "10 KB"))], [1.05, 1.199, 11.999])
+    set_sizes(low, (5000, 20000))
+    done = plot("slowdown-by-size", low, "--out", out)
+    check_equal("the sizes of the run's page, of which the last is of a message that has not ended", sorted({r["x"] for r in rows(out.with_suffix(".csv"))}), ["20 KB", "5 KB"])
     done = plot("slowdown-by-size", low, high, "--percentiles", "p95", "--sizes", "20B,5KB", "--log", "--out", out)
     check_equal("given sizes and percentiles", (done.returncode, done.stderr), (0, ""))
     check_equal("and the largest messages of all", sorted({r["x"] for r in rows(out.with_suffix(".csv"))}), ["10 KB", "20 B", "5 KB"])

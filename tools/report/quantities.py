@@ -201,7 +201,7 @@ def by_size(runs, labels, percentiles, edges):
     Percentiles of the slowdown over message sizes.
 
     @param percentiles  keys of sizes.PERCENTILES
-    @param edges        upper ends of the buckets in bytes; empty: ten buckets with equally many messages of the first run
+    @param edges        upper ends of the buckets in bytes; empty: those of the results of the first run, mostly ten with equally many messages
     """
     for run in runs:
         if run.messages is None or not len(run.messages[0]):
@@ -209,8 +209,10 @@ def by_size(runs, labels, percentiles, edges):
                                                 "messages.csv has no message with a slowdown"))
     x_label = "message size, up to"
     if not edges:
-        edges = sizes.equal_shares(runs[0].messages)
-        x_label += " (ten equal shares)" if len(edges) == sizes.SHARES else ""
+        equal = sizes.equal_shares(runs[0].messages)
+        # Those of the page: the last is of a message that has not ended, if that is the largest.
+        edges = [bucket["to_bytes"] for bucket in sizes.of(runs[0])["sizes"]] or equal
+        x_label += " (ten equal shares)" if len(edges) == sizes.SHARES and edges[:-1] == equal[:-1] else ""
     largest = max(int(run.messages[0].max()) for run in runs)
     if largest > edges[-1]:
         edges = [*edges, largest]
@@ -325,7 +327,8 @@ def of_sweeps(quantity, sweeps, labels):
     curves = [curve for curve in curves if len(curve.x)]
     if not curves:
         raise BadInput(f"{quantity}: no value in {', '.join(str(sweep.folder) for sweep in sweeps)}")
-    plot = Plot("points", axis if numbers is None or not numbers[1] else f"{axis} ({numbers[1]})", y_label, curves)
+    keys = axis.replace("+", " = ")  # of which each has the value
+    plot = Plot("points", keys if numbers is None or not numbers[1] else f"{keys} ({numbers[1]})", y_label, curves)
     if numbers is None:
         plot.categories = values
     else:
