@@ -13,6 +13,7 @@ from . import sizes
 # Converged: the flows' mean rates over WINDOW_MS have at least Jain's index FAIR, and their sum is at least FULL times its final mean.
 WINDOW_MS = 5.0
 FAIR, FULL = 0.98, 0.95
+SPREAD = 0.5  # of marks of equal values that no line joins: of the distance of two values, that of the first and the last mark at one
 
 
 def converged_ms(flows, since_ms):
@@ -111,15 +112,25 @@ def numbers(rows, column):
     return np.array([np.nan if row[column] is None else float(row[column]) for row in rows])
 
 
-def draw_line(axes, groups, column, scale, **style):
-    """Mean over the seeds at each value of the first axis, with a bar from their minimum to their maximum."""
+def beside(i, n):
+    """How far the mark i of n at a value is from it."""
+    return (i - (n - 1) / 2) * SPREAD / n
+
+
+def draw_line(axes, groups, column, scale, shift, **style):
+    """Mean over the seeds at each value of the first axis, with a bar from their minimum to their maximum, if these differ."""
     values = [numbers(rows, column) * scale for rows in groups]
     known = [(i, v[~np.isnan(v)]) for i, v in enumerate(values) if not np.isnan(v).all()]
     if not known:
         return
-    x, mean = [i for i, _ in known], [sizes.mean(v) for _, v in known]
-    axes.errorbar(x, mean, yerr=[[m - v.min() for m, (_, v) in zip(mean, known)], [v.max() - m for m, (_, v) in zip(mean, known)]],
-                  **{"marker": "o", "ms": 4, "capsize": 2, "lw": 1.2, "clip_on": False} | style)  # marks at 0 are whole
+    x, mean = [i + shift for i, _ in known], [sizes.mean(v) for _, v in known]
+    look = {"lw": 1.2, "clip_on": False} | style  # marks at 0 are whole
+    axes.plot(x, mean, **{"marker": "o", "ms": 4} | look)
+    bars = [(at, m, v) for at, m, (_, v) in zip(x, mean, known) if v.max() > v.min()]
+    if bars:
+        x, mean, found = zip(*bars)
+        axes.errorbar(x, mean, yerr=[[m - v.min() for m, v in zip(mean, found)], [v.max() - m for m, v in zip(mean, found)]],
+                      **look | {"marker": "", "ls": "", "capsize": 2})
 
 
 def curves(axes_of_grid, rows):
@@ -138,37 +149,44 @@ def is_scale(values):
     return all(re.match(r"[\d.]", str(value)) for value in values)
 
 
-def draw_curve(axes, groups, colour, model_colour, joined):
-    """axes: by name, those of panels() that have something to show."""
+def lines_of(groups, colour, model_colour):
+    """Of a curve: panel, column, scale and style of each line."""
     line, model = {"color": colour, "alpha": 0.9, "ls": "-"}, {"color": model_colour, "alpha": 0.8, "ls": "-."}
     of_jobs = [("jct", f"{name}_jct_mean_ns", 1e-3, line | {"ls": style}) for name, style in zip(jobs(groups[0]), itertools.cycle(STYLES))]
-    for panel, column, scale, style in (
-            ("queue", "queue_mean_bytes", 1e-3, line), ("queue", "queue_p99_bytes", 1e-3, line | {"ls": ":"}), ("queue", "fluid_queue_bytes", 1e-3, model),
+    return (("queue", "queue_mean_bytes", 1e-3, line), ("queue", "queue_p99_bytes", 1e-3, line | {"ls": ":"}), ("queue", "fluid_queue_bytes", 1e-3, model),
             ("share", "link_use", 1, line), ("share", "jain_index", 1, line | {"ls": "--"}),
-            ("time", "converged_ms", 1, line), ("time", "fluid_converged_ms", 1, model), ("slowdown", "slowdown_p99", 1, line), *of_jobs):
-        if panel in axes:
-            # Without lines, a hollow mark stands for what is dotted or dashed, and a cross for the model.
-            marks = {} if joined else {"ls": "", "mfc": "none" if style["ls"] in (":", "--") else None, "marker": "x" if style["ls"] == "-." else "o"}
-            draw_line(axes[panel], groups, column, scale, **style | marks)
+            ("time", "converged_ms", 1, line), ("time", "fluid_converged_ms", 1, model), ("slowdown", "slowdown_p99", 1, line), *of_jobs)
+
+
+def draw_panel(axes, lines, joined):
+    """lines: (groups, column, scale, style). Without a line between them, marks stand side by side, as some are equal."""
+    lines = [line for line in lines if any(row[line[1]] is not None for rows in line[0] for row in rows)]
+    for i, (groups, column, scale, style) in enumerate(lines):
+        # Without lines, a hollow mark stands for what is dotted or dashed, and a cross for the model.
+        marks = {} if joined else {"ls": "", "mfc": "none" if style["ls"] in (":", "--") else None, "marker": "x" if style["ls"] == "-." else "o"}
+        draw_line(axes, groups, column, scale, 0 if joined else beside(i, len(lines)), **style | marks)
 
 
 STYLES = {"-": "solid", "--": "dashed", ":": "dotted", "-.": "dash-dot"}
 
-# Title and label of each panel, and the columns that it shows. Beyond the first two, those without a value are left out.
+# Title, column of the model and its words, and label of each panel, and the columns that it shows. Beyond the first two, those without a value are left out.
 PANELS = {
-    "queue": ("{}: queue, mean (solid), 99 % (dotted), fluid fixed point (dash-dot)", "queue (KB)", ()),
-    "share": ("Link use (solid) and Jain index (dashed)", "share, index", ()),
-    "time": (f"Time until rates are fair and the link is full for {WINDOW_MS:g} ms, fluid model (dash-dot)", "time (ms)", ("converged_ms", "fluid_converged_ms")),
-    "slowdown": ("Slowdown of messages, 99 %", "slowdown", ("slowdown_p99",)),
+    "queue": ("{}: queue, mean (solid), 99 % (dotted)", ("fluid_queue_bytes", ", fluid fixed point (dash-dot)"), "queue (KB)", ()),
+    "share": ("Link use (solid) and Jain index (dashed)", ("", ""), "share, index", ()),
+    "time": (f"Time until rates are fair and the link is full for {WINDOW_MS:g} ms", ("fluid_converged_ms", ", fluid model (dash-dot)"), "time (ms)", ("converged_ms", "fluid_converged_ms")),
+    "slowdown": ("Slowdown of messages, 99 %", ("", ""), "slowdown", ("slowdown_p99",)),
 }
 
 
 def panels(rows):
-    """PANELS, and one of the completion times of jobs."""
+    """Title and label of those of PANELS that have something to show, and of one of the completion times of jobs."""
     names = jobs(rows)
     words = ", ".join(f"{name} ({style})" for name, style in zip(names, itertools.cycle(STYLES.values())))
-    found = {"jct": (f"Completion time of iterations, mean: {words if len(names) > 1 else names[0]}", "time (µs)", ())} if names else {}
-    return {**{name: panel for name, panel in PANELS.items() if not panel[2] or any(row.get(column) is not None for row in rows for column in panel[2])}, **found}
+    found = {"jct": (f"Completion time of iterations, mean: {words if len(names) > 1 else names[0]}", "time (µs)")} if names else {}
+
+    def known(*columns):
+        return any(row.get(column) is not None for row in rows for column in columns)
+    return {name: (title + words * known(model), label) for name, (title, (model, words), label, columns) in PANELS.items() if not columns or known(*columns)} | found
 
 
 MARKS = {"solid": "full", "dotted": "hollow", "dashed": "hollow", "dash-dot": "cross"}  # in titles, if marks are not joined
@@ -184,13 +202,16 @@ def draw(scenario, axes_of_grid, rows):
     axes = dict(zip(shown, drawn))
     joined = is_scale(axes_of_grid[0][1])
     for name, panel in axes.items():
-        title, label, _ = shown[name]
+        title, label = shown[name]
         panel.set_title((title if joined else functools.reduce(lambda text, pair: text.replace(*pair), MARKS.items(), title)).replace("{}", scenario))
         panel.set_ylabel(label)
+    of_panels = {name: [] for name in axes}
     for i, (_, groups) in enumerate(found):
         colour = COLOURS[i % (len(COLOURS) - 1)]  # the last is the model's
-        draw_curve(axes, groups, colour, colour if len(found) > 1 else COLOURS[-1], joined)
+        for name, *line in lines_of(groups, colour, colour if len(found) > 1 else COLOURS[-1]):
+            of_panels.get(name, []).append((groups, *line))
     for name, panel in axes.items():
+        draw_panel(panel, of_panels[name], joined)
         panel.set_ylim(0, 1.05 if name == "share" else panel.dataLim.y1 * 1.08 if panel.has_data() else 1)
     figure.align_ylabels()
     last = drawn[-1]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import sizes, sweep
-from .html import digits, document, escape, number, rate_unit, table
+from .html import digits, document, escape, fixed, number, rate_unit, table
 
 # id, title, unit, columns: (what it is, column, number of the column's units in one of these). A chart without a value is left out.
 CHARTS = (
@@ -14,15 +14,14 @@ CHARTS = (
     ("marks", "Packets marked CE in the bottleneck queue", "packets", (("marked", "ecn_marked_packets", 1),)),
     ("pauses", "PFC frames sent in the measured window", "frames", (("frames", "pause_frames_after_measure", 1),)),
 )
-SPREAD = 0.5  # of the distance of two values: that of the first and the last mark at a value
 
 # Columns of the table: head, column, text of a value; None: a rate.
 COLUMNS = (
     ("flows", "flows", number), ("link use", "link_use", lambda v: f"{v:.3f}"), ("Jain index", "jain_index", lambda v: f"{v:.3f}"),
-    ("slowest", "rate_min_bps", None), ("fastest", "rate_max_bps", None), ("queue mean KB", "queue_mean_bytes", lambda v: f"{v / 1e3:.1f}"),
-    ("queue p99 KB", "queue_p99_bytes", lambda v: f"{v / 1e3:.1f}"), ("marked in the bottleneck", "ecn_marked_packets", number), ("CNPs", "np_cnp_sent", number),
-    ("pauses", "pause_frames_after_measure", number), ("dropped", "dropped_packets", number), ("slowdown p99", "slowdown_p99", lambda v: f"{v:.2f}"),
-    ("converged ms", "converged_ms", lambda v: f"{v:.0f}"),
+    ("slowest", "rate_min_bps", None), ("fastest", "rate_max_bps", None), ("queue mean KB", "queue_mean_bytes", lambda v: fixed(v / 1e3, 1)),
+    ("queue p99 KB", "queue_p99_bytes", lambda v: fixed(v / 1e3, 1)), ("marked in the bottleneck", "ecn_marked_packets", number), ("CNPs", "np_cnp_sent", number),
+    ("pauses", "pause_frames_after_measure", number), ("dropped", "dropped_packets", number), ("slowdown p99", "slowdown_p99", lambda v: fixed(v, 2)),
+    ("converged ms", "converged_ms", lambda v: fixed(v, 0)),
 )
 
 
@@ -67,10 +66,11 @@ def chart(spec, axes_of_grid, rows):
             series.append({"label": ": ".join(words), "shown": True, "values": mean, "low": low, "high": high, **colour})
     several = len({row["seed"] for row in rows}) > 1
     note = "Mean over the seeds; a bar from the least to the greatest." if several else ""
+    if name == "time" and any(mean is None for s in series for mean in s["values"]):
+        note = f"{note} No mark: not reached in the run.".strip()
     # Marks of equal values that no line joins stand side by side.
     joined = sweep.is_scale(values)
-    apart = 0 if joined else SPREAD / len(series)
-    parts = [{"ms": [i + (k - (len(series) - 1) / 2) * apart for i in range(len(values))], "series": [s]} for k, s in enumerate(series)]
+    parts = [{"ms": [i + (0 if joined else sweep.beside(k, len(series))) for i in range(len(values))], "series": [s]} for k, s in enumerate(series)]
     return {"id": name, "title": title, "unit": unit, "note": note, "parts": parts, "lines": [],
             "x": " = ".join(axes_of_grid[0][0]), "ticks": [str(value) for value in values], "joined": joined}
 
@@ -99,4 +99,4 @@ def page(scenario, axes_of_grid, rows):
 <div id="distributions" class="charts"></div>
 <h2>Runs</h2>
 {f"<p>0 in all runs: {', '.join(map(escape, zeros))}." if zeros else ""}
-{table((*names, "seed", *(head for head, _, _ in columns), "digest"), cells)}""", drawn)
+{table((*(name.replace("+", " = ") for name in names), "seed", *(head for head, _, _ in columns), "digest"), cells)}""", drawn)
