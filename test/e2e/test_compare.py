@@ -180,7 +180,7 @@ def run_colours(chromium):
         document.querySelectorAll(".u-legend .u-series").forEach(row => {
             const label = row.querySelector(".u-label"), marker = row.querySelector(".u-marker");
             if (/^[A-H]\\b/.test(label.textContent) && marker)
-                found.add([label.textContent[0], getComputedStyle(marker).borderTopColor].join("|"));
+                found.add([label.textContent[0], getComputedStyle(marker).backgroundImage.match(/rgb\\([^)]*\\)/)?.[0] ?? getComputedStyle(marker).borderTopColor].join("|"));
         });
         return [...found].sort().map(text => text.split("|"));""")
 
