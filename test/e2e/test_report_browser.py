@@ -262,7 +262,7 @@ def check_dark(browser):
     check("dark: more load is lighter", all(brightness(a) <= brightness(b) for (_, a), (_, b) in zip(loads, loads[1:]) if a != "none" != b), loads[:9])
     check("which is the reverse of light", brightness(ink) < 10 < brightness(ground), (ink, ground))
     check("and charts are drawn in lighter colours", browser.wait(
-        "return getComputedStyle(document.querySelector('#rates .u-series:nth-child(2) .u-marker')).borderTopColor === 'rgb(74, 163, 232)'"))
+        "return getComputedStyle(document.querySelector('#rates .u-series:nth-child(2) .u-marker')).backgroundImage.includes('rgb(74, 163, 232)')"))
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
