@@ -241,7 +241,7 @@
 				axes: [{ label: this.overTime ? "time (ms)" : unit, size: 36, ...axis, ...this.tickOptions(), ...log ? { filter: decades } : {} }, { label: this.spec.unit, size: this.yRoom, ...axis, filter: (u, splits) => splits.map(v => v <= most ? v : null) }],
 				series: [{ label: unit, value: (u, v) => ticks ? ticks[Math.round(v)] ?? "–" : short(v) }, ...series.map(s => ({
 					label: s.label, value: (u, v) => short(v), width: s.model ? 1.5 : 1.25, points: this.points(s), spanGaps: true,
-					stroke: colourOf(s), alpha: s.run !== undefined && series.length > 4 ? 0.7 : 1,  // of many, what is below is seen
+					stroke: colourOf(s), alpha: s.run !== undefined && series.length > 4 ? 0.7 : 1,  // lines below others stay visible
 					dash: dashOf(s),
 					auto: !s.dashed,  // heights() decides
 					paths: ticks && !this.spec.joined ? () => null : s.model ? undefined : steps,
