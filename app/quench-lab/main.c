@@ -274,6 +274,10 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 				threads_of(o, run->scenario));
 		else if (!is_first())
 			say_error("process %u: %s", ranks->self, strerror(error));
+		else if (error == EIO)
+			say_error(
+				"what another process has measured does not fit into the results: "
+				"expected the same quench-lab and scenario everywhere");
 		else
 			say_error("no memory");
 		probe_destroy(probe);

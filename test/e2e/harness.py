@@ -23,6 +23,7 @@ BUILD = pathlib.Path(os.environ.get("QUENCH_BUILD", "build")).resolve()
 CORES = sorted(os.sched_getaffinity(0))
 # Generous: only a hang meets it. Nothing is measured against the clock.
 PATIENCE_S = 300
+LONG_S = 30  # of a wait that the log should name
 
 _failed = 0
 _running = []
@@ -154,8 +155,12 @@ class Program:
                 self.complain(f"ended with {self.process.returncode} before {what}")
             return False
 
+        begin_s = time.monotonic()
         if not until(holds):
             self.complain(f"does not get to: {what}")
+        waited_s = time.monotonic() - begin_s
+        if waited_s > LONG_S:
+            print(f"waited {waited_s:.0f} s for {self.name}: {what}")
 
     def wait_started(self):
         """Then its socket answers."""

@@ -113,10 +113,11 @@ def losses(_program, _config):
 
 
 def events(_program, _config):
-    """What an operator does: changes of keys, dumps."""
+    """What an operator does: changes of keys, which also make a switch's tables anew, dumps."""
     def case(path):
         rest = LOSSLESS + section("flow", "all", pattern="permutation", src="all", message_bytes="64KB", arrival="poisson", load_bps="4G") \
             + section("event", "set", action="set", at_ns="200us", set="wred.Kmin=50KB") \
+            + section("event", "table", action="set", at_ns="210us", for_ns="20us", set="switch.fdb_entries=64, pfcwd.pfcwd=sonic, switch.mark_at=enqueue") \
             + section("event", "dump", action="dump", at_ns="250us") \
             + section("event", "clear", action="clear_watermarks", at_ns="300us")
         same(write_scenario(path, LEAF_SPINE, rest))

@@ -63,7 +63,7 @@ uint32_t net_rank_of(const struct net *net, uint32_t node);
 /**
  * Let rank 0 read the present state of all nodes and cables.
  * @param all  Also what is read at the end of a run alone.
- * @return     0, -ENOMEM, -EIO.
+ * @return     0, -ENOMEM, or -EIO: another process has other pieces, or does not answer.
  */
 int net_gather(struct net *net, bool all);
 

@@ -40,11 +40,22 @@ change_switch(struct net *net, const struct scenario *next, uint32_t i, struct s
 		sw_reload(sw, params, forwarding, now_ns);
 		/* A call of rx() without frames is enough for the node to serve the request. */
 		sw->ops->rx(sw, 0, NULL, 0, now_ns);
-		fabric_control(net->fabric, i, now_ns);
+		if (net_owns(net, i))
+			fabric_control(net->fabric, i, now_ns);
 		rc = sw_reload_settle(sw) ? 0 : -EBUSY;
 	}
 	scenario_switch_release(next, params);
 	return rc;
+}
+
+/*
+ * Is a change made to this switch here? Rank 0 makes it also to its copies of the switches of
+ * others, so that these have the same pieces (net_gather()).
+ */
+static bool
+changes_here(const struct net *net, uint32_t sw)
+{
+	return net_owns(net, sw) || net->ranks->self == 0;
 }
 
 static int
@@ -60,7 +71,7 @@ change_switches(struct net *net, const struct scenario_change *change, uint64_t 
 	if (net->down != NULL && next.routes == NULL)
 		rc = -ENOMEM;
 	for (uint32_t i = 0; rc == 0 && i < next.topology->n_switches; i++)
-		if (change->switches[i] && net_owns(net, i))
+		if (change->switches[i] && changes_here(net, i))
 			rc = change_switch(net, &next, i, params, now_ns);
 	if (net->down != NULL)
 		routes_destroy(next.routes);

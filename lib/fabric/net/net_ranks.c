@@ -165,8 +165,9 @@ net_gather(struct net *net, bool all)
 
 		list_pieces(net, ranks->self, &w.pieces);
 	}
-	if (ranks_to_first(ranks) < 0)
-		return -EIO;
+	rc = ranks_to_first(ranks);
+	if (rc < 0)
+		return rc;
 	for (uint32_t q = 1; ranks->self == 0 && q < ranks->n; q++) {
 		struct rank_reader from = rank_reader_of(&ranks->in[q]);
 		struct reader r = {.pieces = {.piece = read_piece, .all = all}, .from = &from};

@@ -461,7 +461,7 @@ probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress,
 		if (run_to(p, now) < 0 || !sample_switches(p, now))
 			return false;
 		if (now == params->measure_from_ns) {
-			if (net_gather(p->net, true) < 0)
+			if (!probe_gather_nodes(p, true))
 				return false;
 			open_window(p);
 		}

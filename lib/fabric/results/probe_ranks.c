@@ -102,6 +102,16 @@ unpack_switch(struct probe *p, uint32_t sw, bool end, struct rank_reader *from)
 	return ok && !from->bad;
 }
 
+bool
+probe_gather_nodes(struct probe *p, bool all)
+{
+	int rc = net_gather(p->net, all);
+
+	if (rc < 0)
+		errno = -rc;
+	return rc == 0;
+}
+
 static bool
 gather(struct probe *p, bool end)
 {
@@ -111,7 +121,7 @@ gather(struct probe *p, bool end)
 
 	if (ranks == NULL)
 		return true;
-	if (net_gather(p->net, end) < 0)
+	if (!probe_gather_nodes(p, end))
 		return false;
 	ranks_begin(ranks);
 	for (uint32_t i = 0; ranks->self != 0 && i < n; i++)
@@ -125,6 +135,8 @@ gather(struct probe *p, bool end)
 			if (net_rank_of(p->net, i) == q)
 				ok = unpack_switch(p, i, end, &from);
 	}
+	if (!ok)
+		errno = ENOMEM;
 	return ok;
 }
 
@@ -137,9 +149,10 @@ probe_gather_sample(struct probe *p)
 bool
 probe_gather_end(struct probe *p)
 {
-	bool ok = gather(p, true) && pauses_gather(p->pauses) == 0;
-
-	if (!ok)
-		errno = ENOMEM;
-	return ok;
+	if (!gather(p, true))
+		return false;
+	if (pauses_gather(p->pauses) == 0)
+		return true;
+	errno = ENOMEM;
+	return false;
 }

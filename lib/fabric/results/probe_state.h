@@ -74,8 +74,9 @@ scenario_of(const struct probe *p)
 
 /*
  * With ranks: let rank 0 read the state of all nodes, and what other ranks have measured of them
- * since the last sample, or of the whole run. @return false: no memory.
+ * since the last sample, or of the whole run. @return false, with errno.
  */
+bool probe_gather_nodes(struct probe *p, bool all); /* state alone */
 bool probe_gather_sample(struct probe *p);
 bool probe_gather_end(struct probe *p);
 
