@@ -382,15 +382,18 @@ least_off(const struct law *law, struct law_data *d)
 	return least;
 }
 
-/* T from steps[first] to steps[n - 1]: each may be the timer's or the byte counter's first one. */
-static struct recovery_timer
+/*
+ * T from steps[first] to steps[n - 1]: each may be the timer's or the byte counter's first one.
+ * @return true: t has it, or the byte counter alone fits. Then no T is to be sought in fewer steps,
+ *         which more laws fit.
+ */
+static bool
 timer_of_steps(const struct curve *c, const struct curve_step *steps, uint32_t first, uint32_t n,
-	       struct law_data *d, struct law from)
+	       struct law_data *d, struct law from, struct recovery_timer *t)
 {
 	const uint64_t cut_ns = c->points[0].at_ns + (uint64_t)from.cut_ns;
 	struct first_law of[STEPS * STEPS + STEPS], best = {.error = INFINITY};
 	uint32_t n_laws = 0;
-	struct recovery_timer t = {0};
 	double refuted;
 
 	for (uint32_t i = first; i <= n; i++) {
@@ -407,12 +410,15 @@ timer_of_steps(const struct curve *c, const struct curve_step *steps, uint32_t f
 		}
 	}
 	refuted = REFUTED * fmax(best.error, EXACT_FRAMES * EXACT_FRAMES);
-	if (best.error > FITS_FRAMES * FITS_FRAMES || best.law.timer_ns == NO_TIMER_NS ||
-	    least_other(of, n_laws, best.law.timer_ns) < refuted)
-		return t;
-	t.ns = best.law.timer_ns;
-	t.is_told = least_off(&best.law, d) > refuted;
-	return t;
+	if (best.error > FITS_FRAMES * FITS_FRAMES)
+		return false;
+	if (best.law.timer_ns == NO_TIMER_NS)
+		return true;
+	if (least_other(of, n_laws, best.law.timer_ns) < refuted)
+		return false;
+	t->ns = best.law.timer_ns;
+	t->is_told = least_off(&best.law, d) > refuted;
+	return true;
 }
 
 #define LEAST_FIRST_STEPS 2u
@@ -426,6 +432,7 @@ recovery_timer(const struct curve *c, uint64_t cut_ns, double doubt_ns, double l
 	struct recovery_timer t = {0};
 	struct law_data *d;
 	struct law from = {.kind = LAW_PAPER, .fast_steps = UINT32_MAX, .target_bps = line_bps};
+	bool is_found = false;
 	double first_ns;
 
 	/* Skip the cut. */
@@ -443,11 +450,11 @@ recovery_timer(const struct curve *c, uint64_t cut_ns, double doubt_ns, double l
 	d->cut_to_ns = from.cut_ns + GUESS_SHARE * first_ns + doubt_ns;
 	d->frame_bytes = frame_bytes;
 	/* Later ones may be those of another phase. */
-	for (; n >= first + LEAST_FIRST_STEPS && t.ns == 0; n--) {
+	for (; n >= first + LEAST_FIRST_STEPS && !is_found; n--) {
 		fill_first(d, c, cut_ns + (uint64_t)(doubt_ns + 0.2 * first_ns), steps[n - 1].at_ns,
 			   line_bps);
 		if (d->n >= LEAST_SPANS)
-			t = timer_of_steps(c, steps, first, n, d, from);
+			is_found = timer_of_steps(c, steps, first, n, d, from, &t);
 	}
 	free(d);
 	return t;
