@@ -105,16 +105,39 @@ curve_rate_bps(const struct curve *c, uint64_t from_ns, uint64_t to_ns)
 /* Upper limit of the tolerance, however large the standard errors are. */
 #define MOST_DOUBT 0.01
 
+/* Do two lines have the same rate? most: upper limit of the tolerance. */
+static bool
+is_alike(const struct line *early, const struct line *late, double least, double most)
+{
+	/* With few points, the standard error itself may be too small. */
+	uint32_t n = early->n < late->n ? early->n : late->n;
+	double doubt = SURE * hypot(early->error, late->error) * (1 + 4.0 / (n + 1));
+
+	return fabs(early->rate_bps / late->rate_bps - 1) < fmax(least, fmin(doubt, most));
+}
+
 bool
 curve_is_plateau(const struct curve *c, uint64_t from_ns, uint64_t to_ns, double least)
 {
 	uint64_t mid_ns = from_ns + (to_ns - from_ns) / 2;
 	struct line early = fit_line(c, from_ns, mid_ns), late = fit_line(c, mid_ns, to_ns);
-	/* With few points, the standard error itself may be too small. */
-	double doubt = SURE * hypot(early.error, late.error) * (1 + 4.0 / (early.n + 1));
 
 	return early.n >= HALF_POINTS && late.n >= HALF_POINTS && late.rate_bps > 0 &&
-	       fabs(early.rate_bps / late.rate_bps - 1) < fmax(least, fmin(doubt, MOST_DOUBT));
+	       is_alike(&early, &late, least, MOST_DOUBT);
+}
+
+bool
+curve_changes_late(const struct curve *c, uint64_t from_ns, uint64_t to_ns, double least)
+{
+	for (unsigned int part = 4; part <= 8; part *= 2) {
+		uint64_t at_ns = to_ns - (to_ns - from_ns) / part;
+		struct line early = fit_line(c, from_ns, at_ns), late = fit_line(c, at_ns, to_ns);
+
+		if (late.n >= HALF_POINTS && late.rate_bps > 0 &&
+		    !is_alike(&early, &late, least, INFINITY))
+			return true;
+	}
+	return false;
 }
 
 double

@@ -71,6 +71,12 @@ double curve_rate_bps(const struct curve *c, uint64_t from_ns, uint64_t to_ns);
 bool curve_is_plateau(const struct curve *c, uint64_t from_ns, uint64_t to_ns, double least);
 
 /**
+ * Has the last quarter of [from_ns, to_ns], or the last eighth, another rate than what is before
+ * it? A step that is so late hardly changes the halves. The tolerance is that of a plateau.
+ */
+bool curve_changes_late(const struct curve *c, uint64_t from_ns, uint64_t to_ns, double least);
+
+/**
  * When did the rate change, from that in [from_ns, to_ns] to that in [then_ns, end_ns]? Where the
  * lines through the two meet; 0: there are too few points.
  */

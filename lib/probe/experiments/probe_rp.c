@@ -246,18 +246,23 @@ packets_in(const struct curve *c, uint64_t from_ns, uint64_t to_ns)
 	return curve_find(c, to_ns + 1) - curve_find(c, from_ns);
 }
 
-/* The rate in a window that ends, or begins, at a time; 0: it is not constant in any. */
+/* Where a window lies beside a time; the rate may have changed shortly before its end. */
+enum window { BEGINS, ENDS, ENDS_AFTER_STEP };
+
+/* The rate in a window that begins, or ends, at a time; 0: it is not constant in any. */
 static double
-constant_bps(const struct curve *c, uint64_t at_ns, double most_ns, bool ends)
+constant_bps(const struct curve *c, uint64_t at_ns, double most_ns, enum window window)
 {
 	double roughly = 0;
 
 	for (int i = 0; i < HALVINGS && most_ns >= 1; i++, most_ns /= 2) {
-		uint64_t from_ns = ends ? at_ns - (uint64_t)most_ns : at_ns;
+		uint64_t from_ns = window == BEGINS ? at_ns : at_ns - (uint64_t)most_ns;
 		uint64_t to_ns = from_ns + (uint64_t)most_ns;
 		uint32_t n = packets_in(c, from_ns, to_ns);
 
-		if (n >= STEP_PACKETS && curve_is_plateau(c, from_ns, to_ns, HALVES_ALIKE))
+		if (n >= STEP_PACKETS && curve_is_plateau(c, from_ns, to_ns, HALVES_ALIKE) &&
+		    !(window == ENDS_AFTER_STEP &&
+		      curve_changes_late(c, from_ns, to_ns, HALVES_ALIKE)))
 			return curve_rate_bps(c, from_ns, to_ns);
 		/* A frame of another QP shifts a few. */
 		if (i == 0 && n >= RATE_PACKETS &&
@@ -277,12 +282,12 @@ settled_ns(const struct prober *p)
 	       (uint64_t)(p->rtt_ns + p->cut_delay_ns + TOKEN_FRAMES * (double)prober_frame_ns(p));
 }
 
-/* The rate up to a time, since the CNP before at most. */
+/* The rate up to a time, since the CNP before at most. window: it ends. */
 static double
-rate_before(const struct prober *p, double most_ns, uint64_t now_ns)
+rate_before(const struct prober *p, double most_ns, enum window window, uint64_t now_ns)
 {
 	most_ns = fmin(most_ns, (double)sub_sat(now_ns, settled_ns(p)));
-	return constant_bps(&p->curve, now_ns, most_ns, true);
+	return constant_bps(&p->curve, now_ns, most_ns, window);
 }
 
 /*
@@ -298,8 +303,8 @@ rate_after(const struct prober *p, uint64_t now_ns)
 
 	for (unsigned int i = 1; i <= 8; i *= 2) {
 		uint64_t begin_ns = from_ns + left_ns * i / 16;
-		double bps =
-			constant_bps(&p->curve, begin_ns, (double)sub_sat(now_ns, begin_ns), false);
+		double bps = constant_bps(&p->curve, begin_ns, (double)sub_sat(now_ns, begin_ns),
+					  BEGINS);
 
 		if (bps > 0 && (lowest == 0 || bps < (1 - HALVES_ALIKE) * lowest))
 			lowest = bps;
@@ -357,7 +362,8 @@ row_ns(const struct prober *p)
 static double
 rate_in_row(const struct prober *p, bool before, uint64_t now_ns)
 {
-	double bps = before ? rate_before(p, BEFORE * p->row_ns, now_ns) : rate_after(p, now_ns);
+	double bps =
+		before ? rate_before(p, BEFORE * p->row_ns, ENDS, now_ns) : rate_after(p, now_ns);
 
 	return bps > 0 ? bps
 		       : curve_rate_bps(&p->curve, now_ns - (uint64_t)(0.75 * p->row_ns), now_ns);
@@ -1049,7 +1055,8 @@ again:
 	p->n = 0;
 	p->last_alpha = -1;
 	for (p->i = 0; p->i < SERIES; p->i++) {
-		p->a = rate_before(p, BEFORE_IN_UNIT * p->unit_ns, now_ns);
+		/* After a long time, an increase may come just before the CNP. */
+		p->a = rate_before(p, BEFORE_IN_UNIT * p->unit_ns, ENDS_AFTER_STEP, now_ns);
 		prober_send_cnp(p, 0, 0, now_ns);
 		p->t_ns = now_ns;
 		PROBER_WAIT(p, false, p->t_ns + (uint64_t)series_ns(p, 0));
