@@ -1461,17 +1461,20 @@ probe_rp_floor(struct prober *p, uint64_t now_ns)
 #define OTHERS_LEAST 90.0
 
 /*
- * p->y: bytes in some windows without CNPs to QP 0, and then in as many with them. A rate also
- * varies by itself: the QP is slower if it never sends as much as it sent at least before.
+ * p->y: bytes of the second QP in some windows without CNPs to QP 0, and then in as many with them;
+ * and bytes of QP 0 in the same windows. A rate also varies by itself: the QP is slower if it never
+ * sends as much as it sent at least before. And it sends less if QP 0 sends more, which may still
+ * recover from the experiment before.
  */
 static void
 say_others(struct prober *p)
 {
-	double before = 0, with = 0, least = INFINITY, most = 0, share;
+	double before = 0, with = 0, gain = 0, least = INFINITY, most = 0, share;
 
 	for (uint32_t i = 0; i < OTHERS_ROUNDS; i++) {
 		before += p->y[i];
 		with += p->y[OTHERS_ROUNDS + i];
+		gain += p->y[3 * OTHERS_ROUNDS + i] - p->y[2 * OTHERS_ROUNDS + i];
 		least = fmin(least, p->y[i]);
 		most = fmax(most, p->y[OTHERS_ROUNDS + i]);
 	}
@@ -1482,6 +1485,9 @@ say_others(struct prober *p)
 	else if (most * 100 > OTHERS_LEAST * least)
 		findings_say(&p->findings, LINE_RP_OTHERS, VERDICT_NOT_MEASURED,
 			     "%.1f %%, but its rate varies without CNPs, too", share);
+	else if ((with + gain) * 100 > OTHERS_LEAST * before)
+		findings_say(&p->findings, LINE_RP_OTHERS, VERDICT_NOT_MEASURED,
+			     "%.1f %%, but the first QP took what the second one lost", share);
 	else
 		findings_set(&p->findings, LINE_RP_OTHERS, VERDICT_FAULT, share,
 			     "%.1f %%: CNPs to one QP slow down another", share);
@@ -1499,6 +1505,8 @@ probe_rp_others(struct prober *p, uint64_t now_ns)
 		return true;
 	}
 	PROBER_BEGIN(p);
+	/* From the lowest rate: that may take longer than the experiment before has waited. */
+	PROBER_WAIT(p, has_recovered(p, now_ns), now_ns + p->params.curve_ns);
 	prober_set_mode(p, 1, PROBER_ANSWER, now_ns);
 	PROBER_SLEEP(p, 2 * p->params.settle_ns);
 	for (p->j = 0; p->j < 2 * OTHERS_ROUNDS; p->j++) {
@@ -1507,8 +1515,10 @@ probe_rp_others(struct prober *p, uint64_t now_ns)
 			PROBER_SLEEP(p, 10 * NS_PER_US);
 		}
 		p->mark = p->qps[1].bytes;
+		p->a = (double)p->qps[0].bytes;
 		PROBER_SLEEP(p, p->params.settle_ns);
 		p->y[p->j] = (double)(p->qps[1].bytes - p->mark);
+		p->y[2 * OTHERS_ROUNDS + p->j] = (double)p->qps[0].bytes - p->a;
 		if (p->y[0] == 0)
 			break;
 	}
