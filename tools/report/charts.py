@@ -9,6 +9,7 @@ from .html import rate_unit
 # Series that stand for all of a chart
 MEAN = ("mean of all", np.mean)
 SUM = ("sum of all", np.sum)
+NEAR = 2.5  # a limit up to so many times what is measured is seen in its chart, as heights() of page.js
 
 
 def place(key):
@@ -33,19 +34,22 @@ def sent_until_ms(run):
 
 def chart(name, title, unit, note, times_ns, columns, first=(), steps=True, counts=False, lowest=False, total=None):
     """A chart. steps: each value covers the interval that ends at its time. counts: the values are counts per time, and are thinned to means.
-    lowest: of many series, the lowest are shown at first. total: (label, function) of a series that stands for all."""
+    lowest: of many series, the lowest are shown at first. total: (label, function) of a series that stands for all.
+    drawn: words about what is shown at first, which over_time() appends to the note."""
     of_all = (total[0], total[1]([column for _, column in columns], axis=0)) if total and columns else None
     got, group, n = ts.part(times_ns / 1e6, columns, first, counts, lowest, of_all)
     if group > 1:
         note += f" Each point is the mean of {group} samples." if counts else f" Each pair of points is the minimum and maximum of {group} samples."
     elif steps and not counts:
         ts.begin(got)
+    drawn = ""
     if n > ts.SHOWN:
-        note += f" Drawn at first: {f'the {total[0]} and ' if total else ''}the {ts.WORST} {'lowest' if lowest else 'highest'} of {n} series" \
-                f"{'' if lowest else ', without those near 0'}."
+        several = sum(s["shown"] and not s.get("total") for s in got["series"]) > ts.WORST
+        drawn = f" Drawn at first: {f'the {total[0]} and ' if total else ''}{f'{first[0]} and ' if several else ''}the {ts.WORST} " \
+                f"{'lowest' if lowest else 'highest'} of {n} series{'' if lowest else ', without those near 0'}."
     if n > ts.MOST_SERIES:
-        note += f" The page has the {ts.MOST_SERIES} series with the largest values; the CSV files have all."
-    return {"id": name, "title": title, "unit": unit, "note": note, "parts": [got], "lines": [], "steps": counts or steps and group == 1,
+        drawn += f" The page has the {ts.MOST_SERIES} {'lowest series' if lowest else 'series with the largest values'}; the CSV files have all."
+    return {"id": name, "title": title, "unit": unit, "note": note, "drawn": drawn, "parts": [got], "lines": [], "steps": counts or steps and group == 1,
             "counts": counts}
 
 
@@ -101,19 +105,22 @@ def thresholds(run):
 
 
 def groups(run, times_ns):
-    """Bytes that lossless groups hold, and their XOFF limits. A limit far above the bytes is left out."""
+    """Bytes that lossless groups hold, and their XOFF limits. A limit far above the bytes is left out, and one that is so in the measured window is not shown at first."""
     label = {key: place((key[0], key[1], f"pg {key[2]}")) for key in run.groups}
     columns = [(label[key], ts.on_axis(s, s["shared_bytes"], times_ns) / 1e3) for key, s in run.groups.items()]
     out = chart("groups", "Priority groups", "KB", "Shared bytes that each group holds at the sample. Dashed, if it is near: the limit at which it sends XOFF.", times_ns, columns, steps=False)
     shown = {s["label"] for s in out["parts"][0]["series"] if s["shown"]}
     limits = [(f"limit of {label[key]}", ts.on_axis(s, s["limit_bytes"], times_ns) / 1e3) for key, s in run.groups.items()
               if label[key] in shown and s["limit_bytes"].min() < 4 * s["shared_bytes"].max()]
+    measured = times_ns > run.results["measure_from_ns"]
+    top = max((column[measured].max(initial=0) for name, column in columns if name in shown), default=0)
+    near = {name for name, column in limits if not top or column[measured].min(initial=np.inf) <= NEAR * top}
     for s in out["parts"][0]["series"]:
         s["pair"] = s["label"]
     if limits:
         part = ts.part(times_ns / 1e6, limits)[0]
         for s in part["series"]:
-            s |= {"shown": True, "pair": s["label"].removeprefix("limit of "), "dashed": True}
+            s |= {"shown": s["label"] in near, "pair": s["label"].removeprefix("limit of "), "dashed": True}
         out["parts"].append(part)
     return out
 
@@ -189,7 +196,7 @@ def over_time(run):
     if not len(times_ns):
         return []
     drawn = [draw(run, times_ns) for draw in (rates, allowed, queues, groups, marks, cnps, pauses, pause_frames)]
-    return [c for c in drawn if c["parts"][0]["series"]]
+    return [c | {"note": c["note"] + c.pop("drawn")} for c in drawn if c["parts"][0]["series"]]
 
 
 def distributions(run):

@@ -252,7 +252,7 @@ class Comparison:
 <div id="zoom"></div>
 <div id="charts" class="charts"></div>
 <div id="distributions" class="charts"></div>
-<h2>Flows</h2>
+<h2>Wire rates of flows</h2>
 {figures(self.flows())}
 {"<h2>Servers</h2>" + figures(self.servers()) if self.servers() else ""}
 <h2>Counters that differ</h2>
@@ -271,7 +271,13 @@ class Comparison:
                     s |= {"pair": s["label"], "run": i, "label": f"{self.letters[i]} {s['label']}"}
                 out["parts"].append(part)
         show_same(out["parts"], MOST_LINES // len(self.runs))
-        return out if any(part["series"] for part in out["parts"]) else None
+        del out["drawn"]
+        shown = [s["shown"] for part in out["parts"] for s in part["series"]]
+        if not all(shown):
+            out["note"] += f" Drawn at first: {sum(shown)} of {number(len(shown))} series, the same of each run that has them."
+        if any("The page has" in c.pop("drawn") for c in drawn if c):
+            out["note"] += f" The page has at most {ts.MOST_SERIES} series of a run; the CSV files have all."
+        return out if shown else None
 
     def charts(self):
         def sums(name, title, unit, columns_of):

@@ -437,17 +437,24 @@
 			}));
 		}
 
+		/* Where a line meets the right border: its last value, or what it has between two samples. */
+		ending(u, s, values) {
+			const [times] = u.data, { max } = u.scales.x, has = (t, i) => values[i] != null;
+			const before = times.findLastIndex((t, i) => t <= max && has(t, i)), after = times.findIndex((t, i) => t >= max && has(t, i));
+			if (before < 0 || after < 0 || before === after)
+				return values[before];
+			if (this.spec.steps && !s.model) // a value covers the time before it
+				return values[after];
+			return values[before] + (values[after] - values[before]) * (max - times[before]) / (times[after] - times[before]);
+		}
+
 		/* To the right of the lines' ends, without overlap. */
 		labels(u, ctx, bbox, ratio) {
-			const last = u.data[0].findLastIndex(t => t <= u.scales.x.max);
 			const found = this.series.map((s, i) => {
-				const values = u.data[i + 1];
-				let at = last;
-				while (at > 0 && values[at] == null)
-					at--;
-				if (values[at] == null)
+				const value = this.ending(u, s, u.data[i + 1]);
+				if (value == null)
 					return null;
-				return values[at] > u.scales.y.max ? null : { text: s.label, line: inInk(s) ? css("--ink") : hue(s.colour), colour: inInk(s) ? css("--ink") : wordHue(s.colour), y: u.valToPos(values[at], "y", true) };
+				return value > u.scales.y.max ? null : { text: s.label, line: inInk(s) ? css("--ink") : hue(s.colour), colour: inInk(s) ? css("--ink") : wordHue(s.colour), y: u.valToPos(value, "y", true) };
 			}).filter(label => label).concat(this.seenLines(u).map(line => ({ text: lineText(line), line: css("--limit"), colour: css("--limit"), y: u.valToPos(line.at, "y", true) })));
 			const gap = 13 * ratio, low = bbox.top + 4 * ratio, high = bbox.top + bbox.height;
 			found.sort((a, b) => a.y - b.y);

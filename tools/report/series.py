@@ -65,12 +65,12 @@ def growth_per_ms(series, column, times_ns):
     return np.diff(on_axis(series, series[column], times_ns), prepend=0) / steps * 1e6
 
 
-def most_first(columns):
-    """The MOST_SERIES columns with the largest values, in their order, and the number of all columns: [(label, column)], n."""
+def most_first(columns, lowest=False):
+    """The MOST_SERIES columns with the largest values, or the lowest ones, in their order, and the number of all columns: [(label, column)], n."""
     if len(columns) <= MOST_SERIES:
         return columns, len(columns)
     weight = np.array([np.nanmean(np.abs(column)) for _, column in columns])
-    keep = np.sort(np.argsort(-weight, kind="stable")[:MOST_SERIES])
+    keep = np.sort(np.argsort(weight if lowest else -weight, kind="stable")[:MOST_SERIES])
     return [columns[i] for i in keep], len(columns)
 
 
@@ -85,12 +85,12 @@ def begin(part):
 
 def part(ms, columns, first=(), counts=False, lowest=False, total=None, **extra):
     """
-    One time axis and its series. first: labels of the series to show at first; by default, those with the largest values, unless these are
-    nearly 0. lowest: those with the lowest mean. total: (label, column) of a series that stands for all; it is added if there are many.
+    One time axis and its series. At first, those with the largest values are shown, unless these are nearly 0. lowest: those with the lowest
+    mean. first: labels of series that are shown with them. total: (label, column) of a series that stands for all; it is added if there are many.
 
     @return the part, number of samples per point, number of series
     """
-    columns, n = most_first(columns)
+    columns, n = most_first(columns, lowest)
     many = len(columns) > SHOWN
     if many and total:
         columns, first = [total, *columns], [*first, total[0]]
@@ -98,9 +98,9 @@ def part(ms, columns, first=(), counts=False, lowest=False, total=None, **extra)
     thin = Thinner(len(ms), points)
     times, values = (thin.last_times, thin.means) if counts else (thin.times, thin.values)
     weight = [-np.nanmean(column) if lowest else np.nanmax(column, initial=0) for _, column in columns]
-    order = sorted(range(len(columns)), key=lambda i: (columns[i][0] not in first, -weight[i]))
+    order = sorted((i for i in range(len(columns)) if not (many and total and i == 0)), key=lambda i: -weight[i])
     limit = max(weight, default=0) / 100
-    shown = {i for i in order[:WORST + len(first) if many else SHOWN] if lowest or weight[i] >= limit or columns[i][0] in first}
+    shown = {i for i in order[:WORST if many else SHOWN] if lowest or weight[i] >= limit} | {i for i, (label, _) in enumerate(columns) if label in first}
     return {"ms": rounded_times(times(ms)),
             "series": [{"label": label, "shown": i in shown, "values": rounded(values(column)), **({"total": True} if many and total and i == 0 else {}), **extra}
                        for i, (label, column) in enumerate(columns)]}, thin.group, n
