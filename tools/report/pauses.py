@@ -21,7 +21,9 @@ def end(node, port):
 
 
 def flows_text(flows):
-    return ", ".join(f"{escape(f['flow'])} {f['share'] * 100:.0f} %" for f in flows)
+    """The shares of these flows, and of all others together: results.json has the largest alone."""
+    others = round(100 * (1 - sum(f["share"] for f in flows)))
+    return ", ".join([f"{escape(f['flow'])} {f['share'] * 100:.0f} %" for f in flows] + [f"others {others} %"] * (others > 0))
 
 
 def root_text(root):
@@ -65,9 +67,9 @@ def tree(results):
         most = max(b["duration_ns"] for b in branches) or 1
         parts.append(f'<div class="pauses"><p>Root: {root_text(root)}{below(branches, None, most)}</div>')
         if len(root["branches"]) > len(branches):
-            parts.append(f"<p>{len(root['branches']) - len(branches)} ports are left out.")
+            parts.append(f"<p>Only the first {MOST_BRANCHES} ports of this root are listed, of {number(len(root['branches']))}.")
     if len(roots) > MOST_ROOTS:
-        parts.append(f"<p>{len(roots) - MOST_ROOTS} roots are left out.")
+        parts.append(f"<p>Only the first {MOST_ROOTS} roots are listed, of {number(len(roots))}.")
     parts.append('<p class="lead">Each line is a port that paused its peer, below the pauses that held the queue in which its frames waited. '
                  "Bars show the time. Victims are flows that were held although their data does not go through the root.</p>")
     return "".join(parts)
