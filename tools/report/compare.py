@@ -227,7 +227,7 @@ class Comparison:
             if any(unit for _, unit, *_ in cells):
                 return table(heads, cells, "figures")
             return table((heads[0], *heads[2:]), [(name, *numbers) for name, _, *numbers in cells], "named")
-        runs = "".join(f'<tr><td><span class="run" data-run="{i}"></span> {letter}<td>{escape(name)}'
+        runs = "".join(f'<tr><td class="short"><span class="run" data-run="{i}"></span> {letter}<td>{escape(name)}'
                        f"<td>{escape(run.results['scenario'])}<td>{run.results['seed']}<td>"
                        f"{seconds(run.results['duration_ns'])}<td><code>{escape(run.results['digest'])}</code>"
                        for i, (letter, name, run) in enumerate(zip(self.letters, self.names, self.runs)))
@@ -240,7 +240,7 @@ class Comparison:
         below = {row.name for row in self.slowdowns_by_size()}  # in a table of their own
         note = " The runs differ in length, so counts are per ms." if self.per_ms else ""
         return document(f"Compared: {self.title()}", f"""<h1>Compared: {escape(self.title())}</h1>
-<div class="wide"><table class="words"><thead><tr><th><th>folder<th>scenario<th>seed<th>time<th>digest<tbody>{runs}</table></div>
+<div class="wide"><table class="words"><thead><tr><th class="short"><th>folder<th>scenario<th>seed<th>time<th>digest<tbody>{runs}</table></div>
 <p class="lead">{"Their digests are equal: the same run." if self.same() else ""} Each run has a colour. Each flow or queue has a dash pattern.{note}</p>
 <h2>Results</h2>
 {figures([row for row in self.headline() if row.name not in below])}

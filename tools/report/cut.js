@@ -12,7 +12,8 @@ document.querySelectorAll(".wide").forEach(box => {
 	}
 	box.after(words);
 	const show = () => {
-		const right = box.scrollWidth > box.clientWidth + 1, below = box.classList.contains("tall") && box.scrollHeight > box.clientHeight + 1;
+		const bar = parseFloat(getComputedStyle(box).paddingRight); // the scroll bar's place, which has no columns
+		const right = box.scrollWidth - bar > box.clientWidth + 1, below = box.classList.contains("tall") && box.scrollHeight > box.clientHeight + 1;
 		const more = [right ? `${table ? "columns" : ""} to the right` : "", below ? "rows below" : ""].filter(Boolean).join(", ");
 		words.hidden = !more;
 		box.classList.toggle("cut", right);
