@@ -141,7 +141,7 @@ def check_websearch(work):
     check("the table has them", "10 KB to 100 KB" in done.stdout and "fewer than 100 messages" in done.stdout and "not ended" in done.stdout, done.stdout)
     check_equal("a report of it", REPORT(out).returncode, 0)
     page = (out / "report.html").read_text(encoding="utf-8")
-    check("it warns", "The p99 of fewer than 100\u00a0messages" in page, page[page.find("Slowdown by message size"):][:3000])
+    check("it warns", " sizes have fewer than 100\u00a0messages, whose p99 is their largest slowdown" in page, page[page.find("Slowdown by message size"):][:3000])
 
 
 def check_pauses_of_hosts():
@@ -156,11 +156,11 @@ def check_pauses_of_hosts():
 def check_without_model():
     """Why there is no model, as its reader is told."""
     for refused, told in (
-            ("[fabric] topology: expected at most 128 queues on the paths of all classes of equal flows, summed, and 4096 flows; --fluid alone has no limit",
-             "Too large to be solved with each run, in which the limit is 128\u00a0queues on the paths of all classes of equal flows, summed, and 4\u202f096\u00a0flows. quench-lab --fluid has no limit"),
-            ("[job ring]: expected no job: the fluid model's flows always have something to send", "It asks for no job, because the fluid model&#x27;s flows always have something to send"),
-            ("[nic] cc: expected dcqcn, the only algorithm of the fluid model", "It asks for [nic] cc to be dcqcn, the only algorithm of the fluid model"),
-            ("[wred] wred_weight: expected 0: the fluid model marks by the instantaneous queue", "It asks for [wred] wred_weight to be 0, because the fluid model marks by the instantaneous queue"),
+            ("[fabric] topology: expected at most 128 queues, summed over the paths of all classes of equal flows, and 4096 flows; --fluid alone has no limit",
+             "It is too large to be solved with each run: the limit is 128\u00a0queues, summed over the paths of all classes of equal flows, and 4\u202f096\u00a0flows. quench-lab --fluid has no limit"),
+            ("[job ring]: expected no job: the fluid model's flows always have something to send", "The model needs no job, because the fluid model&#x27;s flows always have something to send"),
+            ("[nic] cc: expected dcqcn: the fluid model has no other algorithm", "The model needs [nic] cc to be dcqcn, because the fluid model has no other algorithm"),
+            ("[wred] wred_weight: expected 0: the fluid model marks by the instantaneous queue", "The model needs [wred] wred_weight to be 0, because the fluid model marks by the instantaneous queue"),
             ("an older text", "an older text")):
         check_equal(refused, html.said(page.without_model(refused)), told)
 

@@ -206,7 +206,7 @@ def switches(lab, config):
         # Too many beside packets, not alone.
         path = several(folder, config, "topology = leaf_spine\nleaves = 4\nspines = 2\nhosts = 16\n", {"all": "src = all\npattern = all_to_all"})
         r = results(lab, "--duration", "1ms", "--set", "fabric.measure_from_ns=0", path)
-        expect("at most 128 queues on the paths of all classes of equal flows, summed, and 8192 flows" in
+        expect("at most 128 queues, summed over the paths of all classes of equal flows, and 8192 flows" in
                r["fluid"].get("refused", ""), f"{r['fluid']}")
         r = results(lab, "--fluid", "--duration", "10us", "--set", "fabric.measure_from_ns=0", path)
         expect(len(r["fluid"]["flows"]) == 240, f"{len(r['fluid']['flows'])} flows alone")

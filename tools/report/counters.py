@@ -12,7 +12,7 @@ def compact(counters):
         row = [nodes.setdefault(c.node, len(nodes)), c.port if c.port in ("", "all") else int(c.port), names.setdefault(c.name, len(names)), c.value]
         if c.node.startswith("all "):
             sums.append(row)
-            help_of[row[2]] = c.help
+            help_of[row[2]] = c.help[:1].lower() + c.help[1:] if c.help[1:2].islower() else c.help  # Frames, but not FCS
         elif len(rows) < MOST_ROWS:
             rows.append(row)
         else:

@@ -519,7 +519,7 @@
 	/* Every counter: rows whose text has all the words. */
 	function counters(place) {
 		const { nodes, names, help, rows, left_out: leftOut } = doc.counters;
-		const search = make("input", { type: "search", id: "find-counter", placeholder: "words, such as: all pause, s1 queue3, drops", ariaLabel: "find counters" });
+		const search = make("input", { type: "search", id: "find-counter", placeholder: "words, such as: s1 queue3", ariaLabel: "find counters" });
 		const zeros = make("input", { type: "checkbox", id: "zero-counters" });
 		const body = make("tbody"), count = make("p", { id: "counters-found" });
 		const of = row => `${nodes[row[0]]}${row[1] === "" ? "" : row[1] === "all" ? ", all ports" : ` port ${row[1]}`}`;
@@ -537,7 +537,7 @@
 			body.replaceChildren(...found.slice(0, MOST_ROWS).map(row => make("tr", {}, make("td", {}, of(row)), make("td", { className: "word name" }, breakable(names[row[2]])),
 				make("td", {}, grouped(row[3])), make("td", { className: "word meaning" }, help[row[2]]))));
 			count.textContent = `${found.length} rows${found.length > MOST_ROWS ? `, of which the first ${MOST_ROWS} are shown` : ""}` +
-				`${words.length ? "" : ": sums over all nodes; search for a node or a counter to see each"}.` +
+				`${words.length ? "" : ": sums over all nodes, and the largest of watermarks; search for a node or a counter to see each"}.` +
 				`${leftOut ? ` ${leftOut} more are in counters.csv.` : ""}`;
 		};
 		search.oninput = zeros.onchange = show;

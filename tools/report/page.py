@@ -71,7 +71,8 @@ def times_table(results):
                            title="Completion time"))
         parts.append(table(("flow", *names), [(escape(flow["name"]), *(digits(flow[f"slowdown_{q}"]) for q in QUANTILES)) for flow in timed], title="Slowdown"))
     parts.append(table(("flow", "p50 µs", "p99 µs", "CE packets", "paused µs"), trips, title="Round trips, marks and pauses"))
-    return f'<h2>Messages and round trips</h2><div class="side">{"".join(parts)}</div>'
+    return f'<h2>Messages and round trips</h2><div class="side">{"".join(parts)}</div>' \
+        '<p class="note">Percentiles below the largest value are at most 0.8 % too high; those by message size are exact.'
 
 
 def sizes_table(run):
@@ -82,7 +83,7 @@ def sizes_table(run):
     named = [(f"up to {size_text(bucket['to_bytes'])}", bucket) for bucket in found["sizes"]]
     rows = [(name, number(bucket["messages"]), number(bucket["not_ended"]), *even(["-" if bucket[p] is None else digits(bucket[p]) for p in sizes.PERCENTILES]))
             for name, bucket in [*named, ("all", found["all"])]]
-    note = (f"<p>p99 of all messages: 95 % confidence interval from {digits(found['p99_low'])} to {digits(found['p99_high'])}, by batches in the order of time."
+    note = (f"<p>p99 of all messages: 95 % confidence interval from {' to '.join(even([digits(found['p99_low']), digits(found['p99_high'])]))}, by batches in the order of time."
             if found["p99_low"] is not None else f"<p>Too few messages for a confidence interval: it needs {number(1000)}.")
     note += "".join(f"<p>{said(line[0].upper() + line[1:])}." for line in sizes.notes(run))
     return "<h2>Slowdown by message size</h2>" + table(("size", "messages", "not ended", *sizes.NAMES.values()), rows) + note
@@ -107,12 +108,12 @@ def without_model(refused):
     wanted, _, why = expected.partition(": ")
     if expected.startswith("at most ") and key == "topology":
         limit, _, rest = expected.removeprefix("at most ").partition("; ")
-        return f"Too large to be solved with each run, in which the limit is {limit}" + (". quench-lab --fluid has no limit" if rest else "")
+        return f"It is too large to be solved with each run: the limit is {limit}" + (". quench-lab --fluid has no limit" if rest else "")
     if not expected:
         return refused
     if not key:
-        return f"It asks for {wanted}" + (f", because {why}" if why else "")
-    return f"It asks for {section}] {key} to be {wanted}" + (f", because {why}" if why else "")
+        return f"The model needs {wanted}" + (f", because {why}" if why else "")
+    return f"The model needs {section}] {key} to be {wanted}" + (f", because {why}" if why else "")
 
 
 def fluid_tables(run):
@@ -122,11 +123,12 @@ def fluid_tables(run):
     if not model.flows or queue is None:
         return f"<h2>Fluid model</h2><p>Not for this scenario. {said(without_model(model.refused))}." if model.refused else ""
     b, point = results["bottleneck"], queue["fixed_point"]
+    least, most = kbytes(queue["queue_min_bytes"]), kbytes(queue["queue_max_bytes"])
     facts = table((), (
         ("Fixed point", f"p* = {point['mark_probability'] * 100:.3f} %, queue {kbytes(point['queue_bytes'])}" +
          ("" if point["interior"] else " (not on the slope of the curve)")),
-        ("Mean queue", f"model {kbytes(queue['queue_mean_bytes'])}, from {kbytes(queue['queue_min_bytes'])} to "
-                       f"{kbytes(queue['queue_max_bytes'])}; packets {kbytes(b['queue_mean_bytes'])}"),
+        ("Mean queue", f"model {kbytes(queue['queue_mean_bytes'])}, {'constant' if least == most else f'from {least} to {most}'}; "
+                       f"packets {kbytes(b['queue_mean_bytes'])}"),
     ), "facts")
     packets, unit = {flow["name"]: flow for flow in results["flows"]}, rate_unit(results["link_speed_bps"])
     rows = []
@@ -161,7 +163,8 @@ def fact_table(run):
     b = results["bottleneck"]
     drops = ", ".join(f"{number(drop['packets'])} {escape(drop['reason'])} at {escape(str(drop['node']))}"
                       for drop in results["drops"])
-    last = results["last_pause_ns"]
+    last, paused = results["last_pause_ns"], results["pause_frames_after_measure"]
+    window = "measured window" if results["measure_from_ns"] else "whole run"
     warnings = "".join(f'<p class="bad">{said(text)}.' for text in results.get("warnings", []))
     return warnings + table((), (
         *([("Jain index", f"{results['jain_index']:.4f}")] if send_together(run) else []),
@@ -171,8 +174,7 @@ def fact_table(run):
                   f"p99 {kbytes(b['queue_p99_bytes'])}, max {kbytes(b['queue_max_bytes'])}"),
         ("Marked CE", f"{number(results['counters']['ecn_marked_packets'])} packets" +
          (f", {number(b['ecn_marked_packets'])} of them in this queue" if results["counters"]["ecn_marked_packets"] else "")),
-        ("Pauses of switches", "none" if last is None else f"last frame at {seconds(last)}; "
-         f"{number(results['pause_frames_after_measure'])} frames in the measured window"),
+        ("Pauses of switches", "none" if last is None else f"{f'{number(paused)} frames' if paused else 'none'} in the {window}, the last one at {seconds(last)}"),
         *pauses_of_hosts(run),
         ("Dropped", f'<span class="bad">{drops}</span>' if drops else "nothing"),
     ), "facts")

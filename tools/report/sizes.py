@@ -25,13 +25,14 @@ def notes(run):
     if whole["not_ended"]:
         share = whole["not_ended"] / (whole["messages"] + whole["not_ended"]) * 100
         rising = sum(bucket["p99_may_rise"] for bucket in buckets)
-        line = f"{whole['not_ended']} messages ({share:.3g} %) had not ended"
+        line = f"{whole['not_ended']} message{'s' if whole['not_ended'] != 1 else ''} ({share:.3g} %) had not ended"
         if whole["p99_may_rise"] or rising:
             line += f", and may raise the p99{f' of {rising} of {len(buckets)} sizes' if rising and len(buckets) > 1 else ''}: run longer, or set stop_ns before the end"
         lines.append(line)
     scarce = sum(0 < bucket["messages"] < FEWEST for bucket in buckets)
     if scarce:
-        lines.append(f"the p99 of fewer than {FEWEST} messages is their largest slowdown: {scarce} of {len(buckets)} sizes. Run longer")
+        which = f"{scarce} of {len(buckets)} sizes have fewer than {FEWEST} messages, whose" if len(buckets) > 1 else f"there are fewer than {FEWEST} messages, whose"
+        lines.append(f"{which} p99 is their largest slowdown: run longer")
     return lines
 
 

@@ -122,9 +122,9 @@ check_hosts(const struct scenario *s, struct scenario_fault *fault)
 		const char *section, *key, *expected;
 	} rules[] = {
 		{s->nic.cc != CC_DCQCN, "nic", "cc",
-		 "dcqcn, the only algorithm of the fluid model"},
+		 "dcqcn: the fluid model has no other algorithm"},
 		{s->nic.cc_of_flows & ~(1u << CC_DCQCN), "nic", "cc",
-		 "dcqcn for all flows, the only algorithm of the fluid model"},
+		 "dcqcn for all flows: the fluid model has no other algorithm"},
 		{s->nic.rp.rp_profile != RP_PROFILE_PAPER, "rp", "rp_profile",
 		 "paper: the fluid model has no equations for mlx"},
 		{!s->nic.rp.rp_clamp_tgt_rate, "rp", "rp_clamp_tgt_rate",

@@ -159,11 +159,10 @@ refuse_paths(const struct fluid_net *net, int rc, struct scenario_fault *fault)
 		snprintf(fault->expected, sizeof(fault->expected),
 			 "paths of at most 64 hops, without a loop of static routes");
 	else
-		snprintf(
-			fault->expected, sizeof(fault->expected),
-			"at most %u queues on the paths of all classes of equal flows, summed, and "
-			"%u flows; --fluid alone has no limit",
-			net->most_hops, MOST_FLOWS_PER_HOP * net->most_hops);
+		snprintf(fault->expected, sizeof(fault->expected),
+			 "at most %u queues, summed over the paths of all classes of equal flows, "
+			 "and %u flows; --fluid alone has no limit",
+			 net->most_hops, MOST_FLOWS_PER_HOP * net->most_hops);
 	return -ENOTSUP;
 }
 
