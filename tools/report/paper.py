@@ -37,7 +37,7 @@ def draw_series(axes, columns, label, colour, dash):
         at = [SETTINGS["categories"].index(value) for value in x] if SETTINGS["categories"] else x
         # The file has rounded numbers: a bar may end a digit before its point.
         bars = None if low[0] is None else [[max(0, b - a) for a, b in zip(low, y)], [max(0, b - a) for a, b in zip(y, high)]]
-        axes.errorbar(at, y, yerr=bars, marker="o", ms=2.5, capsize=1.5, elinewidth=0.6, **style)
+        axes.errorbar(at, y, yerr=bars, marker="o", ms=2.5, capsize=1.5, elinewidth=0.6, clip_on=False, **style)  # marks at 0 are whole
     elif kind == "steps":
         axes.step(x, y, where="pre", **style)
     elif kind == "share":
@@ -66,20 +66,20 @@ def label_decades(axis, low, high):
 
 
 def draw_lines(axes):
-    """Thresholds, with their labels at the right end; those far above the data are left out."""
+    """Thresholds, with their labels to the right; those far above the data are left out."""
     top = axes.dataLim.y1
     shown = [line for line in SETTINGS["lines"] if line["at"] <= 2.5 * top]
     for line in shown:
         axes.axhline(line["at"], color="0.45", ls=(0, (4, 2)), lw=0.6, zorder=1)
-        axes.annotate(line["label"], (1, line["at"]), (-2, 1), xycoords=axes.get_yaxis_transform(), textcoords="offset points",
-                      ha="right", va="bottom", color="0.35", fontsize=SETTINGS["font_size"] - 1,
-                      bbox={"facecolor": "white", "alpha": 0.85, "lw": 0, "pad": 0.6})  # curves are below
+        # Beside the axes: within them it would cover a curve.
+        axes.annotate(line["label"], (1, line["at"]), (2, 0), xycoords=axes.get_yaxis_transform(), textcoords="offset points",
+                      ha="left", va="center", color="0.35", fontsize=SETTINGS["font_size"] - 1, annotation_clip=False)
     if SETTINGS["log_y"]:
         axes.set_yscale("log")
         label_decades(axes.yaxis, *axes.get_ylim())
     else:
         axes.set_ylim(0, 1.08 * max([top, *(line["at"] for line in shown)]) or 1)
-        axes.yaxis.set_major_locator(matplotlib.ticker.MaxNLocator(**ROUND))
+        axes.yaxis.set_major_locator(matplotlib.ticker.MaxNLocator(**ROUND) if top > 0 else matplotlib.ticker.FixedLocator([0]))
 
 
 def key_of(names):
@@ -116,7 +116,8 @@ def draw(series):
         draw_series(axes, columns, name, colours[colour % len(colours)], DASHES[(dash + colour // len(colours)) % len(DASHES)])
     draw_lines(axes)
     if SETTINGS["kind"] == "share" and not SETTINGS["log_y"]:
-        axes.set_ylim(0, 1)
+        axes.set_ylim(0, 1.01)  # the line at 1 is whole
+        axes.set_yticks((0, 0.2, 0.4, 0.6, 0.8, 1))
     if SETTINGS["log_x"]:
         axes.set_xscale("log")
         label_decades(axes.xaxis, *axes.get_xlim())
@@ -128,7 +129,8 @@ def draw(series):
         axes.set_xlim(-0.3, len(labels) - 0.7)
     elif SETTINGS["x_range"]:
         axes.set_xlim(*SETTINGS["x_range"])
-        axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(**ROUND))
+        whole = SETTINGS["kind"] == "points" and all(float(x).is_integer() for columns in series.values() for x in columns["x"])
+        axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=whole, **ROUND))
     axes.set_xlabel(SETTINGS["x_label"])
     axes.set_ylabel(wrapped(SETTINGS["y_label"]))
     for axis, (_, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):

@@ -167,8 +167,8 @@ OF_RUNS = {
     "completion": ("share", "completion time (µs)", "share of messages", shares("completion_ns", 1e3)),
     "slowdown": ("share", "slowdown", "share of messages", shares("slowdown_milli", 1e3)),
     "jct": ("points", "iteration", "completion time of an iteration (µs)", completion_times),
-    "jct-of-alone": ("points", "iteration", "completion time of an iteration, times alone", times_alone),
-    "servers": ("points", "server", "payload sent by a NIC of the server (Gb/s)", servers),
+    "jct-of-alone": ("points", "iteration", "completion time of an iteration, divided by that of the job alone", times_alone),
+    "servers": ("points", "server", "payload sent per NIC of the server (Gb/s)", servers),
     "rtt": ("share", "round-trip time (µs)", "share of round trips", shares("rtt_ns", 1e3)),
 }
 
@@ -182,7 +182,7 @@ OF_SWEEPS = {
     "converged": ("time to converge (ms)", 1, {"converged_ms": ""}),
     "slowdown": ("slowdown", 1, {"slowdown_p50": "p50", "slowdown_p99": "p99"}),
     "jct": ("completion time of an iteration (µs)", 1e-3, {}),  # of each job
-    "jct-of-alone": ("mean completion time, times alone", 1, {}),  # of each job
+    "jct-of-alone": ("mean completion time, divided by that of the job alone", 1, {}),  # of each job
     "servers": ("payload sent by a server (Gb/s)", 1e-9, {"server_tx_max_bps": "most", "server_tx_min_bps": "least"}),
 }
 
@@ -212,7 +212,7 @@ def by_size(runs, labels, percentiles, edges):
         equal = sizes.equal_shares(runs[0].messages)
         # Those of the page: the last is of a message that has not ended, if that is the largest.
         edges = [bucket["to_bytes"] for bucket in sizes.of(runs[0])["sizes"]] or equal
-        x_label += " (ten equal shares)" if len(edges) == sizes.SHARES and edges[:-1] == equal[:-1] else ""
+        x_label += " (each a tenth of the messages)" if len(edges) == sizes.SHARES and edges[:-1] == equal[:-1] else ""
     largest = max(int(run.messages[0].max()) for run in runs)
     if largest > edges[-1]:
         edges = [*edges, largest]
@@ -280,7 +280,7 @@ def of_runs(quantity, runs, labels, begin_ms=None, end_ms=None):
         if not plot.log_x:
             plot.x_range = (min(1, least) if quantity == "slowdown" else 0, most * 1.02)
     elif kind == "points":
-        plot.x_range = (0, max(c.x.max() for c in curves) + 1)
+        plot.x_range = (0.5, float(max(c.x.max() for c in curves)) + 0.5)
     else:
         plot.x_range = (window.begin, window.end)
     return plot
