@@ -70,7 +70,7 @@ def check_sizes(work):
     check_equal("counts have units", [rows(document)[name]["unit"] for name in ("marked CE", "CNPs", "PFC frames")], ["packets", "packets", "frames"])
     row = rows(document, "slowdown_by_size")["slowdown, p99.9, up to 10 KB"]
     check("values of all, whatever their own buckets", None not in row["values"] and row["values"][0] == row["values"][2], row)
-    check("warnings", any("fewer than 100 messages" in note for note in document["notes"]) and "A: 3 of 3 sizes have fewer than 100 messages, whose p99" in done.stdout, done.stdout)
+    check("warnings", any("fewer than 100 messages" in note for note in document["notes"]) and "A: 3 of 3 sizes have fewer than 100 messages, so their p99" in done.stdout, done.stdout)
 
 
 def check_same(work, a):

@@ -141,7 +141,7 @@ def check_websearch(work):
     check("the table has them", "10 KB to 100 KB" in done.stdout and "fewer than 100 messages" in done.stdout and "not ended" in done.stdout, done.stdout)
     check_equal("a report of it", REPORT(out).returncode, 0)
     page = (out / "report.html").read_text(encoding="utf-8")
-    check("it warns", " sizes have fewer than 100\u00a0messages, whose p99 is their largest slowdown" in page, page[page.find("Slowdown by message size"):][:3000])
+    check("it warns", " sizes have fewer than 100\u00a0messages, so their p99 is the largest slowdown" in page, page[page.find("Slowdown by message size"):][:3000])
 
 
 def check_pauses_of_hosts():

@@ -72,7 +72,7 @@ def times_table(results):
         parts.append(table(("flow", *names), [(escape(flow["name"]), *(digits(flow[f"slowdown_{q}"]) for q in QUANTILES)) for flow in timed], title="Slowdown"))
     parts.append(table(("flow", "p50 µs", "p99 µs", "CE packets", "paused µs"), trips, title="Round trips, marks and pauses"))
     return f'<h2>Messages and round trips</h2><div class="side">{"".join(parts)}</div>' \
-        '<p class="note">Percentiles below the largest value are at most 0.8 % too high; those by message size are exact.'
+        '<p class="note">Percentiles below the largest value are at most 0.8\u00a0% too high; those by message size are exact.'
 
 
 def sizes_table(run):
@@ -228,7 +228,7 @@ def control_table(run):
 def optional_tables(results):
     """Tables of PFC counters and drops, if there are any."""
     keys = ("tx_pause", "rx_pause", "tx_pause_duration_us", "rx_pause_duration_us")
-    pfc = [(f"{escape(str(p['node']))} port {p['port']} prio {p['prio']}", *(number(round(p[key])) for key in keys))
+    pfc = [(f"{escape(str(p['node']))} port {p['port']} prio\u00a0{p['prio']}", *(number(round(p[key])) for key in keys))
            for p in results["pfc_counters"]]
     drops = [(f"{escape(str(d['node']))} port {d['port']}", escape(d["reason"]), number(d["packets"]))
              for d in results["drops"]]

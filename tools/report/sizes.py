@@ -31,8 +31,8 @@ def notes(run):
         lines.append(line)
     scarce = sum(0 < bucket["messages"] < FEWEST for bucket in buckets)
     if scarce:
-        which = f"{scarce} of {len(buckets)} sizes have fewer than {FEWEST} messages, whose" if len(buckets) > 1 else f"there are fewer than {FEWEST} messages, whose"
-        lines.append(f"{which} p99 is their largest slowdown: run longer")
+        which = f"{scarce} of {len(buckets)} sizes have" if len(buckets) > 1 else "there are"
+        lines.append(f"{which} fewer than {FEWEST} messages, so their p99 is the largest slowdown: run longer")
     return lines
 
 
