@@ -43,7 +43,7 @@ def check_different(work, a, b):
     a_max, b_max = (r["bottleneck"]["queue_max_bytes"] for r in (a[1], b[1]))
     check("B against A", abs(relative - (b_max / a_max - 1)) < 1e-9, relative)
     check("counts of runs of different length are rates", document["per_ms"] and
-          abs(results["CNPs"]["values"][0] - a[1]["counters"]["np_cnp_sent"] / 4) < 1e-9 and abs(results["CNPs"]["values"][1] - b[1]["counters"]["np_cnp_sent"] / 2) < 1e-9, results["CNPs"])
+          abs(results["CNPs sent"]["values"][0] - a[1]["counters"]["np_cnp_sent"] / 4) < 1e-9 and abs(results["CNPs sent"]["values"][1] - b[1]["counters"]["np_cnp_sent"] / 2) < 1e-9, results["CNPs sent"])
     check_equal("a flow that only A has", (rows(document, "flows")["incast h4"]["values"][1], rows(document, "flows")["incast h4"]["relative"]), (None, [None]))
     high = rows(document, "counters")["all switches, all ports: queue3/watermark_bytes"]
     check("a watermark is none of them", high["values"][0] >= a_max and high["values"][1] >= b_max, high)
@@ -67,7 +67,7 @@ def check_sizes(work):
     page = (work / "sizes" / "compare.html").read_text(encoding="utf-8")
     check_equal("a slowdown of a size is in one table of the page", page.count(">slowdown, p99, up to 10 KB<"), 1)
     check("its heading says what it is", "<h1>Compared: " in page)
-    check_equal("counts have units", [rows(document)[name]["unit"] for name in ("marked CE", "CNPs", "PFC frames")], ["packets", "packets", "frames"])
+    check_equal("counts have units", [rows(document)[name]["unit"] for name in ("marked CE", "CNPs sent", "PFC frames")], ["packets", "packets", "frames"])
     row = rows(document, "slowdown_by_size")["slowdown, p99.9, up to 10 KB"]
     check("values of all, whatever their own buckets", None not in row["values"] and row["values"][0] == row["values"][2], row)
     check("warnings", any("fewer than 100 messages" in note for note in document["notes"]) and "A: 3 of 3 sizes have fewer than 100 messages, so their p99" in done.stdout, done.stdout)

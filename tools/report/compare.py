@@ -107,7 +107,7 @@ class Comparison:
             *self.slowdowns_by_size(),
             self.figure("round trip, p99", lambda run: quantile(run, "rtt_ns", 99, 1e3), "us"),
             self.count("marked CE", lambda run: run.results["counters"]["ecn_marked_packets"], "packets"),
-            self.count("CNPs", lambda run: run.results["counters"]["np_cnp_sent"], "packets"),
+            self.count("CNPs sent", lambda run: run.results["counters"]["np_cnp_sent"], "packets"),
             self.count("PFC frames", lambda run: sum(p["tx_pause"] for p in run.results["pfc_counters"]), "frames"),
             self.count("paused by PFC, all ports", lambda run: sum(p["rx_pause_duration_us"] for p in run.results["pfc_counters"]), "us"),
             self.count("retransmitted", lambda run: run.results["counters"]["retransmitted_packets"], "packets"),
