@@ -227,7 +227,7 @@ class Comparison:
             if any(unit for _, unit, *_ in cells):
                 return table(heads, cells, "figures")
             return table((heads[0], *heads[2:]), [(name, *numbers) for name, _, *numbers in cells], "named")
-        runs = "".join(f'<tr><td class="short"><span class="run" data-run="{i}"></span>\u00a0{letter}<td>{escape(name)}'
+        runs = "".join(f'<tr><td class="short"><span class="keyed"><span class="run" data-run="{i}"></span> {letter}</span><td>{escape(name)}'
                        f"<td>{escape(run.results['scenario'])}<td>{run.results['seed']}<td>"
                        f"{seconds(run.results['duration_ns'])}<td><code>{escape(run.results['digest'])}</code>"
                        for i, (letter, name, run) in enumerate(zip(self.letters, self.names, self.runs)))
