@@ -24,6 +24,8 @@
 	const MOST_LABELS = 10;
 	const LABEL_SHARE = 0.35;  // of the width of a chart; longer names are in a legend, where they are not cut
 	const FONT_PX = 11;
+	const KEY_PX = 21;  // before a label: a piece of its line, or its mark
+	const MARK_PX = 7;
 	const charts = [];
 	let range = [0, doc.end_ms];
 
@@ -82,7 +84,7 @@
 			this.recolour();
 			this.startPlace = make("div");
 			this.place = make("div");
-			this.canvas = make("div", { className: "chart" }, this.startPlace, this.place);
+			this.canvas = make("div", { className: this.marksAlone() ? "chart marks" : "chart" }, this.startPlace, this.place);
 			this.figure = make("figure", { id: spec.id },
 				make("h3", {}, spec.title), this.canvas, this.picker(), this.caption = make("figcaption"));
 			place.append(this.figure);
@@ -200,6 +202,16 @@
 				make("button", { type: "button", onclick: () => set(false) }, "none of these"), list);
 		}
 
+		/* Marks over words, which no line joins. */
+		marksAlone() {
+			return Boolean(this.spec.ticks) && !this.spec.joined;
+		}
+
+		/* Where several series have one colour, their labels have keys. */
+		keyRoom(series) {
+			return series.some(s => s.dash?.length) ? KEY_PX : 0;
+		}
+
 		/* Each line over time, or over values side by side, has its label at its right end, where there are few and their names are short. */
 		labelled(series) {
 			return (this.overTime || Boolean(this.spec.ticks) && this.width() >= START_FROM_PX) && series.length + this.lines.length <= MOST_LABELS &&
@@ -210,7 +222,7 @@
 			const ctx = make("canvas").getContext("2d");
 			ctx.font = `${FONT_PX}px system-ui, sans-serif`;
 			const words = [...series.map(s => s.label), ...this.lines.map(lineText)];
-			return 14 + Math.max(0, ...words.map(word => ctx.measureText(word).width));
+			return 14 + this.keyRoom(series) + Math.max(0, ...words.map(word => ctx.measureText(word).width));
 		}
 
 		/* Of the axis, for its longest number, beside which its label is. */
@@ -244,10 +256,10 @@
 					stroke: colourOf(s), alpha: s.run !== undefined && series.length > 4 ? 0.7 : 1,  // lines below others stay visible
 					dash: dashOf(s),
 					auto: !s.dashed,  // heights() decides
-					paths: ticks && !this.spec.joined ? () => null : s.model ? undefined : steps,
+					paths: this.marksAlone() ? () => null : s.model ? undefined : steps,
 				}))],
 				// A mark of the legend is a line with the dashes of its own; of points without lines, it is full or hollow as they are.
-				legend: { markers: ticks && !this.spec.joined ? {
+				legend: { markers: this.marksAlone() ? {
 					fill: (u, i) => series[i - 1] && !series[i - 1].dash?.length ? hue(series[i - 1].colour) : "transparent",
 				} : { width: 0, fill: (u, i) => series[i - 1] ? shortLine(colourOf(series[i - 1]), dashOf(series[i - 1])) : "transparent" } },
 				cursor: this.overTime ? {
@@ -274,7 +286,7 @@
 
 		/* Hollow, where a line would be dashed. */
 		points(s) {
-			return this.spec.ticks ? { show: true, size: 7, fill: s.dash?.length ? css("--ground") : hue(s.colour) } : { show: false };
+			return this.spec.ticks ? { show: true, size: MARK_PX, fill: s.dash?.length ? css("--ground") : hue(s.colour) } : { show: false };
 		}
 
 		/* From the least to the greatest of several values. */
@@ -454,7 +466,7 @@
 				const value = this.ending(u, s, u.data[i + 1]);
 				if (value == null)
 					return null;
-				return value > u.scales.y.max ? null : { text: s.label, line: inInk(s) ? css("--ink") : hue(s.colour), colour: inInk(s) ? css("--ink") : wordHue(s.colour), y: u.valToPos(value, "y", true) };
+				return value > u.scales.y.max ? null : { text: s.label, s, line: inInk(s) ? css("--ink") : hue(s.colour), colour: inInk(s) ? css("--ink") : wordHue(s.colour), y: u.valToPos(value, "y", true) };
 			}).filter(label => label).concat(this.seenLines(u).map(line => ({ text: lineText(line), line: css("--limit"), colour: css("--limit"), y: u.valToPos(line.at, "y", true) })));
 			const gap = 13 * ratio, low = bbox.top + 4 * ratio, high = bbox.top + bbox.height;
 			found.sort((a, b) => a.y - b.y);
@@ -464,12 +476,31 @@
 			ctx.textBaseline = "middle";
 			ctx.textAlign = "left";
 			ctx.lineWidth = ratio;
-			const x = bbox.left + bbox.width;
+			const x = bbox.left + bbox.width, key = this.keyRoom(this.series) * ratio;
 			found.forEach(label => {
 				this.stroke(ctx, [x + ratio, label.y, x + 8 * ratio, label.at], label.line, []);
+				if (key && label.s)
+					this.key(ctx, label, x + 12 * ratio, ratio);
 				ctx.fillStyle = label.colour;
-				ctx.fillText(label.text, x + 10 * ratio, label.at);
+				ctx.fillText(label.text, x + 10 * ratio + key, label.at);
 			});
+		}
+
+		/* A mark that is full or hollow, or a line with its dashes: what the colour does not tell. */
+		key(ctx, label, x, ratio) {
+			if (!this.marksAlone()) {
+				this.stroke(ctx, [x, label.at, x + (KEY_PX - 5) * ratio, label.at], label.line, (label.s.dash ?? []).map(px => px * ratio));
+				return;
+			}
+			ctx.save();
+			ctx.setLineDash([]);
+			ctx.strokeStyle = ctx.fillStyle = label.line;
+			ctx.beginPath();
+			ctx.arc(x + (KEY_PX / 2 - 2) * ratio, label.at, (MARK_PX - 1) / 2 * ratio, 0, 2 * Math.PI);
+			if (!label.s.dash?.length)
+				ctx.fill();
+			ctx.stroke();
+			ctx.restore();
 		}
 
 		moments(u, ctx, bbox, ratio) {
