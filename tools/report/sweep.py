@@ -130,7 +130,7 @@ def draw_line(axes, groups, column, scale, shift, **style):
     if bars:
         x, mean, found = zip(*bars)
         axes.errorbar(x, mean, yerr=[[m - v.min() for m, v in zip(mean, found)], [v.max() - m for m, v in zip(mean, found)]],
-                      **look | {"marker": "", "ls": "", "capsize": 2})
+                      **look | {"marker": "", "ls": "", "capsize": 2, "zorder": 1.9})  # behind a hollow mark, which would look like another
 
 
 def curves(axes_of_grid, rows):
@@ -153,7 +153,7 @@ def lines_of(groups, colour, model_colour):
     """Of a curve: panel, column, scale and style of each line."""
     line, model = {"color": colour, "alpha": 0.9, "ls": "-"}, {"color": model_colour, "alpha": 0.8, "ls": "-."}
     of_jobs = [("jct", f"{name}_jct_mean_ns", 1e-3, line | {"ls": style}) for name, style in zip(jobs(groups[0]), itertools.cycle(STYLES))]
-    return (("queue", "queue_mean_bytes", 1e-3, line), ("queue", "queue_p99_bytes", 1e-3, line | {"ls": ":"}), ("queue", "fluid_queue_bytes", 1e-3, model),
+    return (("queue", "queue_mean_bytes", 1e-3, line), ("queue", "queue_p99_bytes", 1e-3, line | {"ls": "--"}), ("queue", "fluid_queue_bytes", 1e-3, model),
             ("share", "link_use", 1, line), ("share", "jain_index", 1, line | {"ls": "--"}),
             ("time", "converged_ms", 1, line), ("time", "fluid_converged_ms", 1, model), ("slowdown", "slowdown_p99", 1, line), *of_jobs)
 
@@ -163,18 +163,26 @@ def draw_panel(axes, lines, joined):
     lines = [line for line in lines if any(row[line[1]] is not None for rows in line[0] for row in rows)]
     for i, (groups, column, scale, style) in enumerate(lines):
         # Without lines, a hollow mark stands for what is dotted or dashed, and a cross for the model.
-        marks = {} if joined else {"ls": "", "mfc": "none" if style["ls"] in (":", "--") else None, "marker": "x" if style["ls"] == "-." else "o"}
+        marks = {} if joined else {"ls": "", "mfc": "white" if style["ls"] in (":", "--") else None, "marker": "x" if style["ls"] == "-." else "o"}
         draw_line(axes, groups, column, scale, 0 if joined else beside(i, len(lines)), **style | marks)
+
+
+def say_never(axes, found, colours, joined):
+    """Where a curve has no mark since its rates do not converge in any of the runs."""
+    for i, (_, groups) in enumerate(found):
+        for at, rows in enumerate(groups):
+            if all(row["converged_ms"] is None for row in rows):
+                axes.text(at if joined else at + beside(i, len(found)), 0.03 + 0.08 * i * joined, "never", transform=axes.get_xaxis_transform(), ha="center", fontsize=9, color=colours[i])
 
 
 STYLES = {"-": "solid", "--": "dashed", ":": "dotted", "-.": "dash-dot"}
 
 # Title, column of the model and its words, and label of each panel, and the columns that it shows. Beyond the first two, those without a value are left out.
 PANELS = {
-    "queue": ("{}: queue, mean (solid), 99 % (dotted)", ("fluid_queue_bytes", ", fluid fixed point (dash-dot)"), "queue (KB)", ()),
+    "queue": ("{}: queue, mean (solid), p99 (dashed)", ("fluid_queue_bytes", ", fluid fixed point (dash-dot)"), "queue (KB)", ()),
     "share": ("Link use (solid) and Jain index (dashed)", ("", ""), "share, index", ()),
     "time": (f"Time until rates are fair and the link is full for {WINDOW_MS:g} ms", ("fluid_converged_ms", ", fluid model (dash-dot)"), "time (ms)", ("converged_ms", "fluid_converged_ms")),
-    "slowdown": ("Slowdown of messages, 99 %", ("", ""), "slowdown", ("slowdown_p99",)),
+    "slowdown": ("Slowdown of messages, p99", ("", ""), "slowdown", ("slowdown_p99",)),
 }
 
 
@@ -206,18 +214,20 @@ def draw(scenario, axes_of_grid, rows):
         panel.set_title((title if joined else functools.reduce(lambda text, pair: text.replace(*pair), MARKS.items(), title)).replace("{}", scenario))
         panel.set_ylabel(label)
     of_panels = {name: [] for name in axes}
-    for i, (_, groups) in enumerate(found):
-        colour = COLOURS[i % (len(COLOURS) - 1)]  # the last is the model's
+    colours = [COLOURS[i % (len(COLOURS) - 1)] for i in range(len(found))]  # the last is the model's
+    for (_, groups), colour in zip(found, colours):
         for name, *line in lines_of(groups, colour, colour if len(found) > 1 else COLOURS[-1]):
             of_panels.get(name, []).append((groups, *line))
     for name, panel in axes.items():
         draw_panel(panel, of_panels[name], joined)
         panel.set_ylim(0, 1.05 if name == "share" else panel.dataLim.y1 * 1.08 if panel.has_data() else 1)
+    if "time" in axes:
+        say_never(axes["time"], found, colours, joined)
     figure.align_ylabels()
     last = drawn[-1]
     if lines:
-        handles = [plt.Line2D([], [], marker="o", ms=4, color=COLOURS[i % (len(COLOURS) - 1)], label=label)
-                   for i, (label, _) in enumerate(found)]
+        handles = [plt.Line2D([], [], marker="o", ms=4, ls="-" if joined else "", color=colour, label=label)
+                   for (label, _), colour in zip(found, colours)]
         last.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=2, frameon=False, fontsize=9)
     keys, values = axes_of_grid[0]
     last.set_xticks(range(len(values)), values, rotation=0 if len(values) < 9 else 45)

@@ -21,7 +21,7 @@ COLUMNS = (
     ("slowest", "rate_min_bps", None), ("fastest", "rate_max_bps", None), ("queue mean KB", "queue_mean_bytes", lambda v: fixed(v / 1e3, 1)),
     ("queue p99 KB", "queue_p99_bytes", lambda v: fixed(v / 1e3, 1)), ("marked in the bottleneck", "ecn_marked_packets", number), ("CNPs", "np_cnp_sent", number),
     ("pauses", "pause_frames_after_measure", number), ("dropped", "dropped_packets", number), ("slowdown p99", "slowdown_p99", lambda v: fixed(v, 2)),
-    ("converged ms", "converged_ms", lambda v: fixed(v, 0)),
+    ("converged ms", "converged_ms", lambda v: fixed(v, 1)),
 )
 
 
@@ -90,13 +90,15 @@ def page(scenario, axes_of_grid, rows):
     drawn = {"end_ms": 0, "measure_from_ms": -1, "events": [], "counters": None, "charts": [],
              "distributions": [found for found in (chart(spec, axes_of_grid, rows) for spec in [*job_charts, *CHARTS]) if found]}
     axes = table(("axis", "values"), [(escape(" = ".join(keys)), escape(", ".join(map(str, values)))) for keys, values in axes_of_grid], "words")
+    heads = [name.replace("+", "\u00a0= ") for name in names]
+    told = [" = ".join(keys) for keys, values in axes_of_grid[1:] if len(values) > 1]
     seeds = sorted({row["seed"] for row in rows})
     return document(f"Sweep of {scenario}", f"""<h1>Sweep of {escape(scenario)}</h1>
-<p class="lead">{len(rows)} runs, {"seed" if len(seeds) == 1 else "seeds"} {", ".join(map(str, seeds))}. Values of the first axis are side by side, not to scale.
-{"Each point of the other axes has a colour." if len(sweep.curves(axes_of_grid, rows)) > 1 else ""}</p>
+<p class="lead">{len(rows)} runs, {"seed" if len(seeds) == 1 else "seeds"} {", ".join(map(str, seeds))}. Values of {escape(" = ".join(axes_of_grid[0][0]))} are side by side, not to scale.
+{f"Each {'value of ' + escape(told[0]) if len(told) == 1 else 'point of the other axes'} has a colour." if told else ""}</p>
 {axes}
 <h2>Over {escape(" = ".join(axes_of_grid[0][0]))}</h2>
 <div id="distributions" class="charts"></div>
 <h2>Runs</h2>
 {f"<p>0 in all runs: {', '.join(map(escape, zeros))}." if zeros else ""}
-{table((*(name.replace("+", " = ") for name in names), "seed", *(head for head, _, _ in columns), "digest"), cells)}""", drawn)
+{table((*heads, "seed", *(head for head, _, _ in columns), "digest"), cells)}""", drawn)
