@@ -28,7 +28,7 @@ class Check:
     def tolerance(self):
         low, high = ("" if bound is None else digits(bound) for bound in (self.low, self.high))
         if low == high:
-            return f"{low} {self.unit}".strip()
+            return f"exactly {low} {self.unit}".strip()
         text = f"{low} to {high}" if low and high else f"at least {low}" if low else f"at most {high}"
         return f"{text} {self.unit}".strip()
 

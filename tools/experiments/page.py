@@ -11,7 +11,9 @@ STYLE_HERE = """
 blockquote { margin: .5rem 0; padding: .1rem 1rem; border-left: 4px solid var(--link); background: var(--faint) }
 details td:last-child { text-align: left }
 .tall { max-height: none }
-nav ol { columns: 2; padding-left: 1.2rem }
+nav ol { columns: 2 22rem; padding-left: 1.2rem }
+nav li { break-inside: avoid }
+table.named :is(td, th):nth-child(4) { text-align: left }
 """
 
 
@@ -27,7 +29,7 @@ def verdict_of(experiment, checks):
 
 def check_table(checks):
     return table(("measured", "value", "tolerance", "stated", ""),
-                 [(escape(c.what), said(f"{digits(c.measured)} {c.unit}"), said(c.tolerance()), escape(c.stated), verdict(c.holds())) for c in checks], "named")
+                 [(said(c.what), said(f"{digits(c.measured)} {c.unit}"), said(c.tolerance()), escape(c.stated), verdict(c.holds())) for c in checks], "named")
 
 
 def run_table(experiment, variants, runs):
@@ -47,13 +49,13 @@ def section(experiment, variants, runs, checks, folder):
         output.write_all(folder, {f"{name}.png": png, f"{name}.svg": svg})
         figures.append(f'<figure id="{full}"><div class="wide" role="img" aria-label="{escape(caption)}">{output.inside_page(full, svg)}'
                        f"</div><figcaption>{escape(caption)} Files: {experiment.name}/{name}.svg, .png.</figcaption></figure>")
-    findings = f"<p><b>Where it differs.</b> {escape(experiment.findings)}</p>" if experiment.findings else ""
+    findings = f"<p><b>Where it differs.</b> {said(experiment.findings)}</p>" if experiment.findings else ""
     return f"""<section id="{experiment.name}"><h2>{escape(experiment.title)}</h2>
-<blockquote><p>{escape(experiment.statement)} <cite>({escape(experiment.source)})</cite></p></blockquote>
+<blockquote><p>{said(experiment.statement)} <cite>({escape(experiment.source)})</cite></p></blockquote>
 {check_table(checks)}
 {findings}
 {"".join(figures)}
-<p>{escape(experiment.scaled)}</p>
+<p>{said(experiment.scaled)}</p>
 <details><summary>Runs of <code>{experiment.path().relative_to(frame.ROOT)}</code></summary>{run_table(experiment, variants, runs)}</details></section>"""
 
 
