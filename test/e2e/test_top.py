@@ -19,7 +19,7 @@ def check_switch(work):
     top = Terminal("-f", name, "--watch=0.2", "top")
     top.shows("the program", lambda text: re.match(r"quench-switch \S+, pid \d+, up 0:00:\d\d, every 0.2 s", text))
     top.shows("its buffer", lambda text: re.search(r"^buffer +[.=]+ +[\d.]+K? of 4.00M$", text, re.M))
-    top.shows("what comes in, as a rate", lambda text: re.search(r"^ +1 +up +10.00G +[\d.]+[MG]", text, re.M))
+    top.shows("what comes in, as a rate, after the rates of a shaped port", lambda text: re.search(r"^ +1 +up +[\d.]+M/10G +[\d.]+[MG]", text, re.M))
     top.shows("queues with the marks of their curve", lambda text: re.search(r"^ +0 +3 [.=m]+M", text, re.M))
     top.key("p")
     top.shows("p holds it", lambda text: ", held" in text)
@@ -34,7 +34,7 @@ def check_switch(work):
     top.shows("80 columns have all that matters: names and bars are shorter, packet rates left out, and that is said",
               lambda text: re.search(r"^shortened: widen to \d+ columns   q quit", text.rpartition("\n")[2]) and ">\n" not in text and
               re.search(r"^ +port +link .* pauses< pauses> +drops/s$", text, re.M) and re.search(r"^ +port queue m M WRED .* marks/s +drops/s$", text, re.M) and
-              text.count("Eth10~akout-lane4 ") >= 2)
+              len(re.findall(r"Eth10~\w+out-lane4 ", text)) >= 2)
     top.resize(8, 60)
     top.process.send_signal(signal.SIGWINCH)
     top.shows("a smaller terminal has its last line", lambda text: re.match(r"cut at >: widen to \d+ columns   q quit", text.rpartition("\n")[2]))

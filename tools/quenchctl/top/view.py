@@ -12,6 +12,7 @@ from quenchctl.snapshot import Pair, Two, drops, port_state
 
 MOST_PERCENT = 999.0
 BAR, LEAST_BAR, LEAST_NAME = 24, 8, 8
+SPEED_WIDTH = 6
 DEVICE_WIDTH = 12  # characters of a device, at least
 FLOW_WIDTH = 12
 # Characters of a line beside names and bars.
@@ -101,6 +102,25 @@ def port(row: Row, width: int = 200) -> str:
     return short(str(row["port_name"]), width) if row.get("port_name") else str(row.get("port", 0))
 
 
+def shaped(row: Row) -> int:
+    """The rate to which what a port sends is shaped, if that is less than its link's; else 0."""
+    shaper: int = row.get("shaper_rate_bps", 0)
+    return shaper if 0 < shaper < row.get("link_speed_bps", 0) else 0
+
+
+def rounded(value: float) -> str:
+    """As number(), without zeros that tell nothing, for two values in one cell: 1G, 2.5G."""
+    text = number(value)
+    digits = text.rstrip("KMGTP")
+    return (digits.rstrip("0").rstrip(".") if "." in digits else digits) + text[len(digits):]
+
+
+def speed(row: Row) -> str:
+    """Of a link; of a port that is shaped, what it may send of that: 100M/1G."""
+    link = row.get("link_speed_bps", 0)
+    return f"{rounded(shaped(row))}/{rounded(link)}" if shaped(row) else number(link)
+
+
 def percent(rate: float, speed: float) -> float:
     return min(rate / speed * 100, MOST_PERCENT) if speed > 0 else 0.0
 
@@ -112,28 +132,30 @@ class Widths:
         named = any(row.get("port_name") for row in ports)
         self.port = max([len("port"), *(len(port(row)) for row in ports)])
         self.device = 0 if named else max([DEVICE_WIDTH, *(len(row.get("device", "")) for row in ports)])
+        self.speed = max([SPEED_WIDTH, *(len(speed(row)) for row in ports)])
         self.bar = BAR
-        self.packets = view.fits(self.port + self.device + PORT_CHARS + PACKET_CHARS)
-        if not self.packets and named and self.port > view.columns - PORT_CHARS:
-            self.port = max(view.columns - PORT_CHARS, LEAST_NAME)
+        chars = PORT_CHARS + self.speed - SPEED_WIDTH
+        self.packets = view.fits(self.port + self.device + chars + PACKET_CHARS)
+        if not self.packets and named and self.port > view.columns - chars:
+            self.port = max(view.columns - chars, LEAST_NAME)
         if not view.fits(self.port + BAR + QUEUE_CHARS):
             self.bar = max(view.columns - QUEUE_CHARS - self.port, LEAST_BAR)
 
 
 def add_ports(view: View, two: Two, w: Widths) -> None:
-    view.add(Style.HEADING, f"{'port':>{w.port}} {'device'[:w.device]:<{w.device + 1}}{'link':<4} {'speed':>6} {'rx b/s':>7} {'tx b/s':>7} {'rx':>4} {'tx':>4} "
+    view.add(Style.HEADING, f"{'port':>{w.port}} {'device'[:w.device]:<{w.device + 1}}{'link':<4} {'speed':>{w.speed}} {'rx b/s':>7} {'tx b/s':>7} {'rx':>4} {'tx':>4} "
              f"{'pauses<':>7} {'pauses>':>7} {'drops/s':>7}{'   rx p/s   tx p/s' if w.packets else ''}")
     dropped_of = {p.now.get("port"): sum(p.rate(reason) for reason in drops(p.now)) for p in two.pairs("drops", "port")}
     for p in two.pairs("ports", "port"):
         row = p.now
         rx, tx = p.wire_bps("rx_bytes", "rx_packets"), p.wire_bps("tx_bytes", "tx_packets")
-        dropped, speed, shaper = dropped_of.get(row.get("port"), 0.0), row.get("link_speed_bps", 0), row.get("shaper_rate_bps", 0)
+        dropped, link_bps = dropped_of.get(row.get("port"), 0.0), row.get("link_speed_bps", 0)
         link = port_state(row)
         packets = f" {number(p.rate('rx_packets')):>8} {number(p.rate('tx_packets')):>8}" if w.packets else ""
         paused = p.rate("rx_pause_frames") + p.rate("tx_pause_frames") > 0
         view.add(Style.ALARM if link == "down" or dropped > 0 else Style.BUSY if paused else Style.PLAIN if rx + tx > 0 else Style.QUIET,
-                 f"{port(row, w.port):>{w.port}} {row.get('device', '')[:w.device]:<{w.device + 1}}{link[:4]:<4} {number(speed):>6} {number(rx):>7} {number(tx):>7} "
-                 f"{percent(rx, speed):3.0f}% {percent(tx, shaper if 0 < shaper < speed else speed):3.0f}% {number(p.rate('rx_pause_frames')):>7} "
+                 f"{port(row, w.port):>{w.port}} {row.get('device', '')[:w.device]:<{w.device + 1}}{link[:4]:<4} {speed(row):>{w.speed}} {number(rx):>7} {number(tx):>7} "
+                 f"{percent(rx, link_bps):3.0f}% {percent(tx, shaped(row) or link_bps):3.0f}% {number(p.rate('rx_pause_frames')):>7} "
                  f"{number(p.rate('tx_pause_frames')):>7} {number(dropped):>7}{packets}")
 
 
