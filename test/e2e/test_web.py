@@ -162,7 +162,7 @@ def faults(page):
 def check_switch_page(page, other, name):
     css = of(name)
     wait("the switch is live", lambda: text(page, css + "h2") == name and text(page, css + ".state") == "live")
-    wait("a card for each port, with its speed", lambda: count(page, css + ".port") == 4 and text(page, css + '[data-port="port 1"] .speed') == "10 Gb/s, out 20 Mb/s")
+    wait("a card for each port, with its speed", lambda: count(page, css + ".port") == 4 and text(page, css + '[data-port="port 1"] .speed') == "10 Gb/s, shaped to 20 Mb/s")
     wait("what comes in", lambda: re.search(r"in (?=[\d.]*[1-9])[\d.]+ [kMG]?b/s", text(page, css + '[data-port="port 1"]')))
     wait("bars of queues with both WRED thresholds", lambda: count(page, css + ".bar .mark.wred") >= 4)
     wait("four charts", lambda: count(page, css + ".chart canvas") == 4)

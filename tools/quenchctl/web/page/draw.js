@@ -131,7 +131,7 @@ class Ports {
       const shaped = p.shaped > 0 && p.shaped < p.speed ? p.shaped : 0;
       name.textContent = p.name;
       device.textContent = p.device;
-      speed.textContent = (p.shutdown ? "shut down, " : p.down ? "link down, " : "") + round(p.speed, "b/s") + (shaped ? `, out\u00a0${round(shaped, "b/s")}` : "");
+      speed.textContent = (p.shutdown ? "shut down, " : p.down ? "link down, " : "") + round(p.speed, "b/s") + (shaped ? `, shaped to\u00a0${round(shaped, "b/s")}` : "");
       port.title = `${p.name}, ${p.device}: link ${round(p.speed, "b/s")}` + (shaped ? `, what it sends is shaped to ${round(shaped, "b/s")}` : "");
       rx.textContent = "in " + number(p.rx, "b/s");
       tx.textContent = "out " + number(p.tx, "b/s");
@@ -276,6 +276,19 @@ class Chart {
     return list.map((_, i) => i).filter(i => !none(i) && none(i - 1) && none(i + 1));
   }
 
+  // Joins neighbours. uPlot's own lines are clipped at whole pixels beside gaps, which hides those of a few samples.
+  joined(plot, series, first, last) {
+    const path = new Path2D(), list = plot.data[series];
+    let joins = false;
+    for (let i = first; i <= last; i++) {
+      const v = list[i], known = v !== null && v !== undefined;
+      if (known)
+        path[joins ? "lineTo" : "moveTo"](plot.valToPos(plot.data[0][i], "x", true), plot.valToPos(v, "y", true));
+      joins = known;
+    }
+    return {stroke: path, fill: null, clip: null, band: null, gaps: null, flags: 1};
+  }
+
   newest(data) {
     let i = data[0].length - 1;
     while (i > 0 && data.slice(1).every(list => list[i] === null))
@@ -344,7 +357,7 @@ class Chart {
       axes: [{...axis, space: 70, size: 26, values: (_, ticks) => ticks.map(clock)},
         {...axis, space: 30, size: 66, values: (_, ticks) => ticks.map(t => round(t, this.unit))}],
       series: [{label: "at", value: (_, t) => t === null ? "" : clock(t)}, ...names.map((name, i) => ({
-        label: name, stroke: colours[i % colours.length], width: 1.5, spanGaps: false,
+        label: name, stroke: colours[i % colours.length], width: 1.5, paths: (plot, s, first, last) => this.joined(plot, s, first, last),
         points: {show: true, size: 5, fill: colours[i % colours.length], filter: (plot, s) => this.alone(plot, s)},
         value: (plot, v, s) => this.legend(plot, v, s)}))],
     }, data, this.parent);

@@ -12,7 +12,7 @@ const views = new Map(); // by the program's name
 let held = false, last = null;
 
 const WORDS = {
-  "quench-switch": {bars: "Queues and priority groups", rates: "Rates of ports", depth: "Queue depth",
+  "quench-switch": {bars: "Queues and priority groups", rates: "Rates of ports", depth: "Depth of queues and groups",
     marks: "ECN marks", pauses: "Pauses, both ways", none: {rates: "no traffic", depth: "all queues empty", marks: "no marks", pauses: "no pauses"}},
   "quench-nic": {bars: "Rates of flows, beside the link's speed", rates: "Rates of flows", depth: "Round-trip time, mean of half a second",
     marks: "CNPs", pauses: "Pauses, packets sent again", none: {rates: "no traffic", rtt: "no round trip", marks: "no CNPs", pauses: "neither"}},
