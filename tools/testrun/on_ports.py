@@ -194,7 +194,7 @@ class Network:
         at = time.monotonic() - self.begin_s
         self.timeline.steps.append((at, step.what))
         if at - step.at_ns / 1e9 > LATE_S:
-            self.late.append(f"{step.what}: {1e3 * at - step.at_ns / 1e6:.0f} ms late")
+            self.late.append(f"{1e3 * at - step.at_ns / 1e6:.0f} ms late: {step.what}")
 
     def sample(self) -> Rows:
         rows = self.rows()
