@@ -368,8 +368,8 @@
 			const lines = [...this.lines.map(line => line.at), ...limits].filter(at => at <= 2.5 * (high || 0));
 			const bars = this.series.flatMap(s => s.high || []);
 			const above = 0.08 + 0.07 * (this.overTime ? Math.min(doc.events.length, 3) : 0);  // room for words of events
-			const top = Math.max(high || 0, ...lines, ...bars) / (1 - above) || 1;
-			return [this.spec.ticks ? -0.04 * top : 0, top];
+			const low = this.spec.low || 0, rise = (Math.max(high || 0, ...lines, ...bars) - low) / (1 - above) || 1;
+			return [low - (this.spec.ticks ? 0.04 * rise : 0), low + rise];
 		}
 
 		/* After a time, up to another. */

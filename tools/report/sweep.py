@@ -2,6 +2,7 @@
 """The rows and the plot of a sweep."""
 import functools
 import itertools
+import math
 import re
 
 import numpy as np
@@ -13,6 +14,7 @@ from . import sizes
 # Converged: the flows' mean rates over WINDOW_MS have at least Jain's index FAIR, and their sum is at least FULL times its final mean.
 WINDOW_MS = 5.0
 FAIR, FULL = 0.98, 0.95
+NEAR_ONE = 0.8
 SPREAD = 0.5  # of marks of equal values that no line joins: of the distance of two values, that of the first and the last mark at one
 
 
@@ -110,6 +112,12 @@ def jobs(rows):
 
 def numbers(rows, column):
     return np.array([np.nan if row[column] is None else float(row[column]) for row in rows])
+
+
+def least_share(rows):
+    """Where the axis of link use and Jain's index begins: values that are all near 1 would be one line on an axis from 0."""
+    least = min(float(value) for column in ("link_use", "jain_index") for value in numbers(rows, column))
+    return min(math.floor(10 * least), 9) / 10 if least >= NEAR_ONE else 0
 
 
 def beside(i, n):
@@ -220,7 +228,8 @@ def draw(scenario, axes_of_grid, rows):
             of_panels.get(name, []).append((groups, *line))
     for name, panel in axes.items():
         draw_panel(panel, of_panels[name], joined)
-        panel.set_ylim(0, 1.05 if name == "share" else panel.dataLim.y1 * 1.08 if panel.has_data() else 1)
+        low = least_share(rows) if name == "share" else 0
+        panel.set_ylim(low, 1 + 0.05 * (1 - low) if name == "share" else panel.dataLim.y1 * 1.08 if panel.has_data() else 1)
     if "time" in axes:
         say_never(axes["time"], found, colours, joined)
     figure.align_ylabels()

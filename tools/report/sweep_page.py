@@ -68,10 +68,13 @@ def chart(spec, axes_of_grid, rows):
     note = "Mean over the seeds; a bar from the least to the greatest." if several else ""
     if name == "time" and any(mean is None for s in series for mean in s["values"]):
         note = f"{note} No mark: not reached in the run.".strip()
+    low = sweep.least_share(rows) if name == "share" else 0
+    if low:
+        note = f"{note} The axis begins at {low:g}.".strip()
     # Marks of equal values that no line joins stand side by side.
     joined = sweep.is_scale(values)
     parts = [{"ms": [i + (0 if joined else sweep.beside(k, len(series))) for i in range(len(values))], "series": [s]} for k, s in enumerate(series)]
-    return {"id": name, "title": title, "unit": unit, "note": note, "parts": parts, "lines": [],
+    return {"id": name, "title": title, "unit": unit, "note": note, "low": low, "parts": parts, "lines": [],
             "x": " = ".join(axes_of_grid[0][0]), "ticks": [str(value) for value in values], "joined": joined}
 
 
