@@ -12,7 +12,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from harness import PATIENCE_S, _running, check, check_equal, finish, skip, work_dir
+from harness import PATIENCE_S, _running, check, check_equal, finish, skip, until, work_dir
 from metrics import Exporter, promtool, samples, start_nic, start_switch
 from desk import prefix
 
@@ -128,9 +128,12 @@ def check_dashboard(server, exported):
     for query in queries:
         plain = re.sub(r"\$(prefix|port|queue|flow)", ".*", query.replace("$__rate_interval", "1m"))
         check_equal(f"Prometheus takes {query}", (server.ask("query", query=plain) or {}).get("resultType"), "vector")
-    empty = [q for q in queries if "rate(" not in q and not server.series(
-        re.sub(r"\$(prefix|port|queue|flow)", ".*", q))]
-    check_equal("and has series for each of those without a rate", empty, [])
+    def empty():
+        return [q for q in queries if "rate(" not in q and not server.series(re.sub(r"\$(prefix|port|queue|flow)", ".*", q))]
+
+    # A scrape has what the programs answered in time.
+    until(lambda: not empty())
+    check_equal("and has series for each of those without a rate", empty(), [])
 
 
 def main():
