@@ -340,9 +340,10 @@ def check_use(work):
     def agrees(text):
         for i, label in labels.items():
             row = re.search(rf"^ *{re.escape(label)} +(?:\S+ +)?up +(\S+) +(\S+) +(\S+) +(\d+)% +(\d+)%", text, re.M)
-            if row is None or in_bits(row[1]) != ports[i]["link_speed_bps"]:
+            link = ports[i]["link_speed_bps"]
+            if row is None or [in_bits(speed) for speed in row[1].split("/")] != ([most[i], link] if most[i] < link else [link]):
                 return False
-            for rate, share, of in ((row[2], row[4], ports[i]["link_speed_bps"]), (row[3], row[5], most[i])):
+            for rate, share, of in ((row[2], row[4], link), (row[3], row[5], most[i])):
                 if abs(in_bits(rate) / of * 100 - int(share)) > 1 + in_bits(rate) / of:
                     return False
         return re.search(rf"^ +1 .* +([2-9]\d|\d\d\d)%", text, re.M) is not None
