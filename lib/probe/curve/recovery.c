@@ -798,6 +798,31 @@ try_increases(struct laws *laws, const struct law *from, const struct law_data *
 #define MOST_TIMER_FAST 12u
 
 /*
+ * Hyper increase by the timer begins at F times T; that of both begins at F times B, too. So the
+ * same begin has another F.
+ */
+static void
+try_other_begins(struct laws *laws, const struct law *from, const struct law_data *d,
+		 unsigned int kinds)
+{
+	enum law_kind kind = from->kind == LAW_MLX ? LAW_MLX_TIMER : LAW_MLX;
+
+	if (from->kind == LAW_PAPER || !(kinds >> kind & 1))
+		return;
+	for (uint32_t f = 0; f <= MOST_TIMER_FAST; f++) {
+		struct law law = *from;
+
+		law.kind = kind;
+		law.fast_steps = f;
+		if (kind == LAW_MLX) {
+			law.ai_bps = law.hai_bps / 10;
+			begin_elsewhere(&law, d);
+		}
+		laws_try(laws, law, d);
+	}
+}
+
+/*
  * mlx's additive increase alone is its hyper increase by the timer, but for one step; and the laws
  * differ in when F is reached.
  */
@@ -824,16 +849,7 @@ try_kinds(struct laws *laws, const struct law *from, const struct law_data *d, u
 				continue;
 			laws_try(laws, law, d);
 		}
-	if (from->kind != LAW_MLX || !(kinds >> LAW_MLX_TIMER & 1))
-		return;
-	/* Hyper increase by the timer begins at F times T. */
-	for (uint32_t f = 0; f <= MOST_TIMER_FAST; f++) {
-		struct law law = *from;
-
-		law.kind = LAW_MLX_TIMER;
-		law.fast_steps = f;
-		laws_try(laws, law, d);
-	}
+	try_other_begins(laws, from, d, kinds);
 }
 
 #define SEARCHES 6u
