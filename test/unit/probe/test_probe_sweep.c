@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
 #include "nic/core/core.h"
 #include "unit/chance.h"
 #include "unit/probe/probe_bed.h"
@@ -411,6 +412,10 @@ draw(struct bed *b, struct setting *s, uint64_t number, bool answers)
 	note(s, "mlx", b->nic.rp.rp_profile == RP_PROFILE_MLX);
 	for (uint64_t n = any(&r, 0, 3); n > 0; n--)
 		draw_rp(&r, s, &b->nic.rp, (double)b->nic.link_speed_bps);
+	/* More is refused. */
+	if (b->nic.rp.rp_max_rate_bps > 0)
+		b->nic.rp.rp_rate_to_set_on_first_cnp_bps = min_u64(
+			b->nic.rp.rp_rate_to_set_on_first_cnp_bps, b->nic.rp.rp_max_rate_bps);
 	for (uint64_t n = any(&r, 0, 2); n > 0; n--)
 		draw_np(&r, s, &b->nic.np);
 	/* A CNP that waits stands for all marks until it leaves: that is an interval. */
