@@ -167,10 +167,11 @@ def slow_receiver():
     # In the second that is looked at, a busy machine may have queues without frames, and no pause.
     hot = until(lambda: found if shows_all(found := bed.json("show", "hot")) else {}) or bed.json("show", "hot")
     lengths = [row["queue_mean_bytes"] for row in hot["hot_queues"]]
-    check("show hot: the longest queue first", lengths == sorted(lengths, reverse=True) and lengths[0] > 0, lengths)
+    check("show hot: the longest queue first", lengths == sorted(lengths, reverse=True) and lengths[:1] > [0], lengths)
     places = {(row["node"], row["port"], row["queue"]): row for row in hot["hot_queues"]}
     check("show hot: both switches' queues to the receiver", {("first", 2, 3), ("second", 1, 3)} <= places.keys(), list(places))
-    check("show hot: with their flows and pauses", places["second", 1, 3]["paused_ns"] > 0 and places["second", 1, 3]["flows"][0]["qpn"] == 300, places)
+    jammed = places.get(("second", 1, 3))
+    check("show hot: with their flows and pauses", jammed and jammed["paused_ns"] > 0 and [flow["qpn"] for flow in jammed["flows"][:1]] == [300], places)
     check("show hot: NICs that pause or are paused", {"host1", "host3"} <= {row["node"] for row in hot["nics"]}, hot["nics"])
     check("show hot: in words", bed.said(("second port 1 queue 3: mean ", "host3: pauses its peer "), "show", "hot") != "")
     bed.stop()
