@@ -201,6 +201,7 @@ static int
 run_item(struct events *ev, const struct event_params *e, struct item *item)
 {
 	uint64_t now_ns = item->next_ns;
+	int rc;
 
 	if (e->action < EVENT_SEND)
 		return run_state(ev, e, item);
@@ -211,13 +212,14 @@ run_item(struct events *ev, const struct event_params *e, struct item *item)
 		return 0;
 	}
 	item->next_ns = NEVER_NS;
-	if (e->action == EVENT_CLEAR_WATERMARKS)
+	if (e->action == EVENT_CLEAR_WATERMARKS) {
 		clear_watermarks(ev, e, now_ns);
-	else if (net_gather(ev->net, true) < 0)
-		return -ENOMEM;
-	else if (ev->report != NULL)
+		return 0;
+	}
+	rc = net_gather(ev->net, true);
+	if (rc == 0 && ev->report != NULL)
 		ev->report(ev->arg, e, now_ns);
-	return 0;
+	return rc;
 }
 
 int
