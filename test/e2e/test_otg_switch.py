@@ -41,7 +41,6 @@ dynamic = off
 static_th_bytes = 1MB
 """ + MAPS + section("port", link_speed_bps=LINK) + port(0) + port(1) + port(2)
 TX, TX2, RX = range(3)
-TRIES = 5
 # The receiver takes frames and drains none; a priority with PFC is paused from its first frame on.
 STUCK = section("receiver", drain_rate_bps="0.001K", xoff_bytes="0.001KB", xon_bytes=0, buffer_bytes="2GiB")
 # Its NIC ends the storm by itself, as NICs with a limit on pauses do.
@@ -238,14 +237,13 @@ def pfc_watchdog(bed):
     drops = since(bed.switch.drops(), bed.before)
     check("frames of the storm were dropped, and no others", drops.keys() == {"pfc_watchdog"}, drops)
     now = bed.switch.watchdog(3)
-    # The storm's pauses may come too late for one storm, where the NIC gets no CPU.
-    storms = now["deadlock_detected"] - old["deadlock_detected"]
-    check("one storm, or a second one for a pause that came late", storms in (1, 2), storms)
+    check_equal("one storm", now["deadlock_detected"] - old["deadlock_detected"], 1)
     check("its drops are counted", now["tx_dropped_packets"] + now["rx_dropped_packets"] > old["tx_dropped_packets"] + old["rx_dropped_packets"], now)
     bed.wait_more("test", 500)
     rows = bed.finish()
     check("what the watchdog dropped was sent again", rows["test"]["data_frames_retransmitted"] > 0, rows["test"])
     check_equal("the background lost nothing", rows["background"]["data_frames_retransmitted"], 0)
+    # The storm's pauses may come too late for one storm, where the NIC gets no CPU.
     again = bed.switch.watchdog(3)["deadlock_detected"] - now["deadlock_detected"]
     later = since(bed.switch.drops(), bed.before)
     check("nothing is dropped after the end", later == drops or (again == 1 and later.keys() == {"pfc_watchdog"}), (again, drops, later))
@@ -315,36 +313,26 @@ def cnp_back_off(bed):
     bed.switch.set("wred.Kmin=2MB", "wred.Kmax=2MB", f"port {RX}.shaper_rate_bps=0")
 
 
-def pauses_of_two(bed, dcqcn):
-    """Of two senders. @return for 1000 frames"""
-    bed.configure({"one": ("tx", 3), "two": ("tx2", 3)}, dcqcn=dcqcn, lossless=["tx", "tx2"])
-    bed.otg.traffic("start")
-    bed.wait_more("one", 500)
-    bed.wait_more("two", 500)
-    old = sum(bed.switch.port(n, "tx_prio3_pause_transition") for n in (TX, TX2))
-    got = bed.switch.queue("tx_packets")
-    bed.wait_more("one", 500)
-    bed.wait_more("two", 500)
-    new = sum(bed.switch.port(n, "tx_prio3_pause_transition") for n in (TX, TX2))
-    found = 1000 * (new - old) / (bed.switch.queue("tx_packets") - got)
-    rows = bed.finish()
-    check_equal("nothing is sent again", [row["data_frames_retransmitted"] for row in rows.values()], [0, 0])
-    check("CNPs go to both", all(row["cnp_rx"] > 0 for row in rows.values()), rows)
-    bed.check_no_loss()
-    return found
-
-
 def incast(bed):
     """Two senders, one receiver. Without DCQCN, PFC holds the senders; with it, CNPs do, and there are fewer pauses."""
     pauses = {}
     bed.switch.set("wred.Kmin=20KB", "wred.Kmax=150KB", "wred.Pmax=100%", f"port {RX}.shaper_rate_bps={EGRESS}",
                    "buffer_profile lossless.static_th_bytes=200KB", "buffer_profile lossless.xon_bytes=150KB")
-    # Where the senders get no CPU for longer than their queue lasts, it is the scheduler that decides how often it fills.
-    for _ in range(TRIES):
-        for dcqcn in (NO_DCQCN, DCQCN):
-            pauses[dcqcn is DCQCN] = pauses_of_two(bed, dcqcn)
-        if pauses[True] < pauses[False] / 2:
-            break
+    for dcqcn in (NO_DCQCN, DCQCN):
+        bed.configure({"one": ("tx", 3), "two": ("tx2", 3)}, dcqcn=dcqcn, lossless=["tx", "tx2"])
+        bed.otg.traffic("start")
+        bed.wait_more("one", 500)
+        bed.wait_more("two", 500)
+        old = sum(bed.switch.port(n, "tx_prio3_pause_transition") for n in (TX, TX2))
+        got = bed.switch.queue("tx_packets")
+        bed.wait_more("one", 500)
+        bed.wait_more("two", 500)
+        new = sum(bed.switch.port(n, "tx_prio3_pause_transition") for n in (TX, TX2))
+        pauses[dcqcn is DCQCN] = 1000 * (new - old) / (bed.switch.queue("tx_packets") - got)
+        rows = bed.finish()
+        check_equal("nothing is sent again", [row["data_frames_retransmitted"] for row in rows.values()], [0, 0])
+        check("CNPs go to both", all(row["cnp_rx"] > 0 for row in rows.values()), rows)
+        bed.check_no_loss()
     print(f"# pauses for 1000 frames with DCQCN {pauses[True]:.2f}, without {pauses[False]:.2f}")
     check("without DCQCN, PFC holds the senders", pauses[False] > 0, pauses)
     check("with DCQCN, there are fewer pauses", pauses[True] < pauses[False] / 2, pauses)
