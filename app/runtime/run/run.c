@@ -45,6 +45,7 @@ static atomic_bool asked; /* to stop */
 static atomic_bool stop;  /* the loops, now */
 /* Ports whose devices were removed. The control thread writes it. */
 static _Atomic uint64_t removed;
+static struct tsc_moment began; /* run_start() */
 
 /* Slow work of a run: when each part is due. */
 struct slow {
@@ -197,6 +198,7 @@ is_prefix_taken(void)
 int
 run_start(const struct opts *opts, uint32_t largest_frame)
 {
+	began = tsc_moment_now();
 	catch_signals();
 	if (claim_devices(opts) != 0)
 		return APP_FAILED;
@@ -607,7 +609,7 @@ run_node(const struct run_app *app, struct run_result *result)
 		free_slow(&s);
 		return rc;
 	}
-	tsc_clock_init(&clock, rte_get_tsc_hz());
+	tsc_clock_init(&clock, tsc_hz_since(&began));
 	if (app->set_epoch != NULL)
 		app->set_epoch(app, tsc_clock_ns(&clock, clock.start_cycles));
 	service_init(&s.service, 0);

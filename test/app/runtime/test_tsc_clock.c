@@ -40,4 +40,24 @@ TEST(time_never_goes_back)
 	}
 }
 
+/* The kernel's clock is the peer. */
+TEST(the_frequency_is_that_of_the_kernels_clock)
+{
+	struct tsc_moment begin = tsc_moment_now(), end;
+	uint64_t hz = tsc_hz_since(&begin), ns;
+	struct tsc_clock clock;
+
+	tsc_clock_init(&clock, hz);
+	end = tsc_moment_now();
+	ns = end.ns - begin.ns;
+	assert_in_range(ns, 50 * NS_PER_MS, UINT64_MAX);
+	/* 10 ppm */
+	assert_in_range(tsc_clock_ns(&clock, end.cycles - begin.cycles), ns - ns / 100000,
+			ns + ns / 100000);
+	/* Two programs that start one after the other. */
+	assert_int_equal(hz % 1000, 0);
+	begin = end;
+	assert_in_range(tsc_hz_since(&begin), hz - 1000, hz + 1000);
+}
+
 TEST_MAIN()
