@@ -63,6 +63,8 @@ LEFT_OUT = ("interface vlan N", "route PREFIX", "neighbor ADDRESS")
 VOLATILE = ("wall_seconds", "packet_hops_per_second", "memory", "scheduled_events", "scenario", "fluid")  # the fluid model has the values of the start
 # The digest has what began before the change: the first LLDP frame, and the state of QPs that only receive.
 DIGEST = (("lldp", "lldp"), ("hpcc", "hpcc_base_rtt_ns"), ("flow open", "rate_cap_bps"))
+# A port that goes down or comes back is an event at its time.
+EVENTS = ("port 0", "shutdown")
 # Live but for this value, with a reason in the error line.
 REFUSED = {("port 0", "flow_control", "pause"): "cannot change to or from pause while the program runs"}
 
@@ -187,6 +189,9 @@ def as_in_file(program, folder):
             done_refused = run(program, "--check-config", folder / "set.ini")
             expect(REFUSED[name, key, value] in done_refused.stderr, f"[{name}] {key} = {value}: {done_refused.stderr}")
             continue
+        if (name, key) == EVENTS and got is not None:
+            at = [row.pop("at_ns") for row in (*got["events"], *expected["events"])]
+            expect(at == [1000, 0], f"[{name}] {key} = {value}: events at {at} ns")
         where = "refused" if got is None else difference(got, expected)
         expect(where is None, f"[{name}] {key} = {value}: {where}")
     print(f"{done} changes")
@@ -200,6 +205,10 @@ def taken_back(program, folder):
         got = outcome(program, folder, "back", text + FLOWS + DUMP + event(f"{name}.{key}={value}", for_ns="5us"))
         if text not in plain:
             plain[text] = outcome(program, folder, "never", text + FLOWS + DUMP)
+        if (name, key) == EVENTS and got is not None:
+            seen = [row["event"] for row in got.pop("events")]
+            expect(seen == ["link_down", "link_up"], f"[{name}] {key} = {value}, taken back: {seen}")
+            got["events"] = []
         # LLDP sends its first frame when it is turned on.
         where = None if got is None or (name, key) == ("lldp", "lldp") else difference(got, plain[text])
         expect(where is None, f"[{name}] {key} = {value}, taken back: {where}")
