@@ -33,10 +33,12 @@ def draw_series(axes, columns, label, colour, dash):
     x, y, low, high = (columns[name] for name in ("x", "y", "low", "high"))
     style = {"color": colour, "ls": dash, "label": label}
     kind = SETTINGS["kind"]
-    if kind == "points":
+    if kind in ("points", "marks"):
         at = [SETTINGS["categories"].index(value) for value in x] if SETTINGS["categories"] else x
         # The file has rounded numbers: a bar may end a digit before its point.
         bars = None if low[0] is None else [[max(0, b - a) for a, b in zip(low, y)], [max(0, b - a) for a, b in zip(y, high)]]
+        if kind == "marks":
+            style["ls"] = "none"
         axes.errorbar(at, y, yerr=bars, marker="o", ms=2.5, capsize=1.5, elinewidth=0.6, clip_on=False, **style)  # marks at 0 are whole
     elif kind == "steps":
         axes.step(x, y, where="pre", **style)
@@ -44,7 +46,7 @@ def draw_series(axes, columns, label, colour, dash):
         axes.step(x, y, where="post", **style)
     else:
         axes.plot(x, y, **style)
-    if kind != "points" and low[0] is not None:
+    if kind not in ("points", "marks") and low[0] is not None:
         axes.fill_between(x, low, high, color=colour, alpha=0.2, lw=0, step="pre" if kind == "steps" else None)
 
 
@@ -129,7 +131,7 @@ def draw(series):
         axes.set_xlim(-0.3, len(labels) - 0.7)
     elif SETTINGS["x_range"]:
         axes.set_xlim(*SETTINGS["x_range"])
-        whole = SETTINGS["kind"] == "points" and all(float(x).is_integer() for columns in series.values() for x in columns["x"])
+        whole = SETTINGS["kind"] in ("points", "marks") and all(float(x).is_integer() for columns in series.values() for x in columns["x"])
         axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=whole, **ROUND))
     axes.set_xlabel(SETTINGS["x_label"])
     axes.set_ylabel(wrapped(SETTINGS["y_label"]))

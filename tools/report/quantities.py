@@ -33,7 +33,7 @@ class Curve:
 
 @dataclass
 class Plot:
-    kind: str  # line, steps, share or points
+    kind: str  # line, steps, share, points, or marks: points that no line joins
     x_label: str
     y_label: str
     curves: list[Curve]
@@ -156,6 +156,8 @@ def servers(runs, labels, _):
     return curves
 
 
+WITHOUT_TIME = ("share", "points", "marks")  # kinds
+
 # Of runs: {quantity: (kind, x, y, curves)}
 OF_RUNS = {
     "queue": ("line", "time (ms)", "queue (KB)", queue),
@@ -168,7 +170,7 @@ OF_RUNS = {
     "slowdown": ("share", "slowdown", "share of messages", shares("slowdown_milli", 1e3)),
     "jct": ("points", "iteration", "completion time of an iteration (µs)", completion_times),
     "jct-of-alone": ("points", "iteration", "completion time of an iteration, divided by that of the job alone", times_alone),
-    "servers": ("points", "server", "payload sent per NIC of the server (Gb/s)", servers),
+    "servers": ("marks", "server", "payload sent per NIC of the server (Gb/s)", servers),
     "rtt": ("share", "round-trip time (µs)", "share of round trips", shares("rtt_ns", 1e3)),
 }
 
@@ -266,20 +268,20 @@ def of_runs(quantity, runs, labels, begin_ms=None, end_ms=None):
     if quantity not in OF_RUNS:
         raise BadInput(f"{quantity}: no quantity of runs: expected one of {', '.join([*OF_RUNS, BY_SIZE])}")
     kind, x_label, y_label, of = OF_RUNS[quantity]
-    if kind in ("share", "points") and (begin_ms is not None or end_ms is not None):
+    if kind in WITHOUT_TIME and (begin_ms is not None or end_ms is not None):
         raise BadInput(f"--from, --to: {quantity} has no time axis")
     window = Window(runs, begin_ms, end_ms)
     curves = [curve for curve in of(runs, labels, window) if len(curve.x)]
     if not curves:
         raise BadInput(f"{quantity}: nothing to draw in {', '.join(str(run.folder) for run in runs)}" +
-                       ("" if kind in ("share", "points") else f" from {window.begin:g} to {window.end:g} ms"))
+                       ("" if kind in WITHOUT_TIME else f" from {window.begin:g} to {window.end:g} ms"))
     plot = Plot(kind, x_label, y_label, curves, thresholds(runs) if quantity == "queue" else [])
     if kind == "share":
         least, most = min(c.x[c.x > 0].min() for c in curves), max(c.x.max() for c in curves)
         plot.log_x = bool(most > 10 * least)
         if not plot.log_x:
             plot.x_range = (min(1, least) if quantity == "slowdown" else 0, most * 1.02)
-    elif kind == "points":
+    elif kind in ("points", "marks"):
         plot.x_range = (0.5, float(max(c.x.max() for c in curves)) + 0.5)
     else:
         plot.x_range = (window.begin, window.end)
