@@ -566,7 +566,9 @@ run_once(const struct lab_opts *o, struct lab_run *run)
 static int
 run_alone(const struct lab_opts *o, struct lab_run *run, uint32_t job)
 {
-	struct lab_run one = {.scenario_name = run->scenario_name};
+	struct lab_run one = {.scenario_name = run->scenario_name,
+			      .changes = run->changes,
+			      .n_changes = run->n_changes};
 	struct scenario scenario;
 	int rc = APP_FAILED;
 
@@ -644,7 +646,7 @@ run_packets(const struct lab_opts *o, struct lab_run *run)
 static int
 run_scenario(const struct lab_opts *o, const struct config *cfg, const struct scenario *s)
 {
-	struct lab_run run = {.scenario = s};
+	struct lab_run run = {.scenario = s, .changes = o->sets, .n_changes = o->n_sets};
 	const struct scenario_fault *fault = &run.fluid.fault;
 	struct config_error err;
 	char name[256];

@@ -64,7 +64,7 @@ action = dump
 # Of config/: file, options.
 LAB_RUNS = [("incast-4to1.ini", ("--duration", "1ms")), ("incast-4to1-pfc-only.ini", ("--duration", "1ms")), ("streams.ini", ("--duration", "1ms")),
             ("websearch-poisson.ini", ("--duration", "2ms")), ("pause-storm.ini", ()), ("job-all-reduce.ini", ("--alone",)),
-            ("job-servers.ini", ()), ("incast-4to1-dctcp.ini", ("--duration", "1ms"))]
+            ("job-servers.ini", ()), ("incast-4to1-dctcp.ini", ("--duration", "1ms", "--set", "wred.Kmax=300KB"))]
 
 SWITCH = configs.full_switch() + configs.section("queue 1|3", marking="phantom") + (
     configs.port(0, link_speed_bps="1G", name="leaf") + configs.port(1, link_speed_bps="1G", flow_control="pause"))

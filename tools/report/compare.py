@@ -8,7 +8,7 @@ from quench import Run
 
 from . import charts, html, sizes
 from . import series as ts
-from .html import breakable, document, number, rate_unit, seconds, size_text, table
+from .html import breakable, changed, document, number, rate_unit, seconds, size_text, table
 
 MOST_FLOWS = 20  # in the text output; the page has all flows
 MOST_LINES = 8  # drawn in one chart at first
@@ -121,7 +121,7 @@ class Comparison:
         return [self.figure(f"JCT of {name}, {words}", lambda run, name=name, key=key: jct(run, name, key), "us")
                 for name in dict.fromkeys(job["name"] for run in self.runs for job in run.results.get("jobs", ()))
                 for words, key in (("mean", "jct_mean_ns"), ("p99", "jct_p99_ns"))] + [
-            self.figure(f"JCT of {name}, times alone", lambda run, name=name: jct_of_alone(run, name), "times") for name in self.jobs_alone()]
+            self.figure(f"JCT of {name}, as a multiple of alone", lambda run, name=name: jct_of_alone(run, name), "times") for name in self.jobs_alone()]
 
     def jobs_alone(self):
         """Names of the jobs that a run has beside the same job alone (quench-lab --alone)."""
@@ -180,14 +180,14 @@ class Comparison:
 
     def title(self):
         seeds = len({run.results["seed"] for run in self.runs}) > 1
-        names = [run.results["scenario"] + (f" (seed {run.results['seed']})" if seeds else "") for run in self.runs]
+        names = [changed(run.results) + (f" (seed {run.results['seed']})" if seeds else "") for run in self.runs]
         return f"{', '.join(names[:-1])} and {names[-1]}"
 
     def same(self):
         return len({run.results["digest"] for run in self.runs}) == 1
 
     def text(self):
-        lines = [f"{letter}: {name}: {run.results['scenario']}, seed {run.results['seed']}, {seconds(run.results['duration_ns'])}, digest "
+        lines = [f"{letter}: {name}: {changed(run.results)}, seed {run.results['seed']}, {seconds(run.results['duration_ns'])}, digest "
                  f"{run.results['digest']}" for letter, name, run in zip(self.letters, self.names, self.runs)]
         if self.same():
             lines.append("the same run: their digests are equal")
@@ -228,7 +228,7 @@ class Comparison:
                 return table(heads, cells, "figures")
             return table((heads[0], *heads[2:]), [(name, *numbers) for name, _, *numbers in cells], "named")
         runs = "".join(f'<tr><td class="short"><span class="keyed"><span class="run" data-run="{i}"></span> {letter}</span><td>{escape(name)}'
-                       f"<td>{escape(run.results['scenario'])}<td>{run.results['seed']}<td>"
+                       f"<td>{breakable(changed(run.results))}<td>{run.results['seed']}<td>"
                        f"{seconds(run.results['duration_ns'])}<td><code>{escape(run.results['digest'])}</code>"
                        for i, (letter, name, run) in enumerate(zip(self.letters, self.names, self.runs)))
         asked = "<p>one folder has no effective.ini" if config is None else "<p>the same" if not config else table(

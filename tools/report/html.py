@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 HERE = pathlib.Path(__file__).resolve().parent
 UPLOT = HERE.parents[1] / "third_party" / "uplot"
 MOST_ROWS = 30  # of a table that is not scrolled
+MOST_CHANGES = 2  # in a title; Settings has all
 STYLE = (HERE / "page.css").read_text(encoding="utf-8")
 
 
@@ -43,6 +44,12 @@ def in_units(text: str) -> str:
 def said(text: str) -> str:
     """The same as HTML."""
     return in_units(escape(text))
+
+
+def changed(results: dict[str, Any]) -> str:
+    """Name of the scenario, and how the run differs from its file."""
+    changes = results.get("changes", [])
+    return ", ".join([results["scenario"], *(changes if len(changes) <= MOST_CHANGES else [f"{len(changes)} keys changed"])])
 
 
 def breakable(name: str) -> str:

@@ -7,7 +7,7 @@ import command_line
 from quench import Run, fluid
 
 from . import charts, counters, jobs, output, pauses, sizes, topology
-from .html import breakable, digits, document, even, kbytes, number, rate_unit, said, seconds, size_text, table
+from .html import breakable, changed, digits, document, even, kbytes, number, rate_unit, said, seconds, size_text, table
 
 CAPTIONS = {
     "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step. Dashed: the link divided by the flows, if all go to one host. "
@@ -199,6 +199,7 @@ def algorithms_table(results):
 def settings_table(results):
     return table((), (
         ("Scenario", escape(results["scenario"])),
+        *([("Changed with --set", "<br>".join(map(breakable, results["changes"])))] if results.get("changes") else []),
         ("Seed", number(results["seed"])),
         ("Time", f"{seconds(results['duration_ns'])}, measured from {seconds(results['measure_from_ns'])}"),
         ("Congestion control, PFC, ICRC check", escape(f"{' and '.join(used_cc(results))}, {results['pfc']}, {results['icrc_check']}")),
@@ -269,7 +270,7 @@ def lead(results):
 def render(run, rows, svgs):
     """rows: of counters.compact()"""
     results = run.results
-    title = f"{results['scenario']}, seed\u00a0{results['seed']}"
+    title = f"{changed(results)}, seed\u00a0{results['seed']}"
     drawing = topology.draw(results)
     data = {"end_ms": results["duration_ns"] / 1e6, "measure_from_ms": results["measure_from_ns"] / 1e6, "sent_ms": charts.sent_until_ms(run) or results["duration_ns"] / 1e6, "events": charts.events(run),
             "charts": charts.over_time(run), "distributions": charts.distributions(run), "counters": rows}

@@ -19,7 +19,7 @@ CHARTS = (
 COLUMNS = (
     ("flows", "flows", number), ("link use", "link_use", lambda v: f"{v:.3f}"), ("Jain index", "jain_index", lambda v: f"{v:.3f}"),
     ("slowest", "rate_min_bps", None), ("fastest", "rate_max_bps", None), ("queue mean KB", "queue_mean_bytes", lambda v: fixed(v / 1e3, 1)),
-    ("queue p99 KB", "queue_p99_bytes", lambda v: fixed(v / 1e3, 1)), ("marked in the bottleneck", "ecn_marked_packets", number), ("CNPs", "np_cnp_sent", number),
+    ("queue p99 KB", "queue_p99_bytes", lambda v: fixed(v / 1e3, 1)), ("marked in the bottleneck", "ecn_marked_packets", number), ("CNPs sent", "np_cnp_sent", number),
     ("pauses", "pause_frames_after_measure", number), ("dropped", "dropped_packets", number), ("slowdown p99", "slowdown_p99", lambda v: fixed(v, 2)),
     ("converged ms", "converged_ms", lambda v: fixed(v, 1)),
 )

@@ -20,6 +20,8 @@
 
 struct lab_run {
 	const char *scenario_name;
+	const char *const *changes; /* of --set: SECTION.KEY=VALUE */
+	unsigned int n_changes;
 	const struct scenario *scenario;
 	struct net *net;
 	struct run_result result;
