@@ -31,8 +31,8 @@ struct tsc_moment tsc_moment_now(void);
 
 /**
  * Frequency of the TSC in Hz, measured from that moment to now, and for 50 ms at least. It is
- * rounded to kHz, as the kernel's own number is. So all programs of a machine have the same one, and
- * clocks of two programs never drift apart.
+ * rounded to kHz, as the kernel's own number is. So all programs of a machine have the same one,
+ * and clocks of two programs never drift apart.
  */
 uint64_t tsc_hz_since(const struct tsc_moment *begin);
 
