@@ -24,6 +24,7 @@
 	const MOST_LABELS = 10;
 	const LABEL_SHARE = 0.35;  // of the width of a chart; longer names are in a legend, where they are not cut
 	const FONT_PX = 11;
+	const LEAST_WORDS_PX = 60;  // of the words of an event
 	const KEY_PX = 21;  // before a label: a piece of its line, or its mark
 	const MARK_PX = 7;
 	const charts = [];
@@ -406,10 +407,11 @@
 
 		/* Thresholds, events, where the measured window begins, and labels of lines. */
 		marks(u) {
-			const { ctx, bbox } = u, ratio = devicePixelRatio;
+			const { ctx, bbox } = u, ratio = devicePixelRatio, moments = this.moments(u);
+			this.inside(u, () => moments.forEach(({ x }) => this.stroke(ctx, [x, bbox.top, x, bbox.top + bbox.height], css("--soft"), [2 * ratio, 3 * ratio])));
 			this.thresholds(u);
 			this.bars(u);
-			this.inside(u, () => this.overTime && this.moments(u, ctx, bbox, ratio));
+			this.inside(u, () => this.words(ctx, bbox, ratio, moments));
 			ctx.save();
 			ctx.font = `${FONT_PX * ratio}px system-ui, sans-serif`;
 			if (this.labelled(this.series))
@@ -503,18 +505,25 @@
 			ctx.restore();
 		}
 
-		moments(u, ctx, bbox, ratio) {
-			const inside = at => at > u.scales.x.min && at < u.scales.x.max;
+		/* The events that are seen, and where the measured window begins. */
+		moments(u) {
+			const { min, max } = u.scales.x;
+			return !this.overTime ? [] : [{ at: doc.measure_from_ms, label: "measured from here" }, ...doc.events].filter(e => e.at > min && e.at < max)
+				.map(e => ({ x: u.valToPos(e.at, "x", true), label: e.label }));
+		}
+
+		/* Beside the line of each moment, on the side that has more room: up to the next line, or past one that is near. */
+		words(ctx, bbox, ratio, moments) {
 			ctx.fillStyle = css("--soft");
-			const found = [{ at: doc.measure_from_ms, label: "measured from here" }, ...doc.events].filter(e => inside(e.at));
-			const xOf = at => u.valToPos(at, "x", true), right = bbox.left + bbox.width;
-			found.forEach(e => this.stroke(ctx, [xOf(e.at), bbox.top, xOf(e.at), bbox.top + bbox.height], css("--soft"), [2 * ratio, 3 * ratio]));
-			// Beside the line, on the side that has more room.
-			found.forEach((e, i) => {
-				const x = xOf(e.at), after = right - x, leftwards = ctx.measureText(e.label).width > after - 6 * ratio && x - bbox.left > after;
+			moments.forEach(({ x, label }, i) => {
+				const room = way => {
+					const border = way > 0 ? bbox.left + bbox.width - x : x - bbox.left;
+					const next = Math.min(border, ...moments.map(other => way * (other.x - x)).filter(px => px > LEAST_WORDS_PX * ratio));
+					return next - 6 * ratio;
+				};
+				const leftwards = ctx.measureText(label).width > room(1) && room(-1) > room(1);
 				ctx.textAlign = leftwards ? "right" : "left";
-				const text = this.fitted(ctx, e.label, (leftwards ? x - bbox.left : after) - 6 * ratio);
-				this.write(ctx, text, x + (leftwards ? -3 : 3) * ratio, bbox.top + (11 + 13 * (i % 6)) * ratio);
+				this.write(ctx, this.fitted(ctx, label, room(leftwards ? -1 : 1)), x + (leftwards ? -3 : 3) * ratio, bbox.top + (11 + 13 * (i % 6)) * ratio);
 			});
 		}
 
