@@ -172,6 +172,18 @@ def check_digits():
                 ["9\u202f532.5\u00a0KB", "12\u202f000 ms", "35\u202f086", "1\u202f434.000"])
 
 
+def check_drawn():
+    """The note of a chart has the number of series that are drawn at first."""
+    ms, total = np.arange(1, 11) * 1e6, ("sum of all", np.sum)
+    for words, peaks, options in (
+            ("the 3 of 9 series with the highest peak.", [100] * 9, {}), ("the one of 9 series with the highest peak; the others are near 0.", [100] + [0.5] * 8, {}),
+            ("the sum of all; each of 400 series is near 0 beside it.", [1] * 400, {"total": total}),
+            ("the sum of all and the 3 of 9 series with the lowest mean.", [1] * 9, {"total": total, "lowest": True}),
+            ("8 and the 3 of 9 series with the highest peak.", [100] * 9, {"first": ["8"]})):
+        drawn = charts.chart("id", "title", "unit", "note", ms, [(str(i), np.full(10, float(peak))) for i, peak in enumerate(peaks)], **options)
+        check_equal(f"drawn at first: {words}", drawn["drawn"], f" Drawn at first: {words}")
+
+
 def check_thinning():
     """A peak of one sample is as high afterwards, and where it was; what is counted keeps its sum."""
     ms, values = np.arange(1, 10_001) / 10, np.ones(10_000)
@@ -207,6 +219,7 @@ os.environ["MPLCONFIGDIR"] = str(work_dir())
 check_thinning()
 check_sizes()
 check_digits()
+check_drawn()
 check_pauses_of_hosts()
 check_without_model()
 work = work_dir()

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import series as ts
-from .html import rate_unit
+from .html import number, rate_unit
 
 
 # Series that stand for all of a chart
@@ -44,9 +44,13 @@ def chart(name, title, unit, note, times_ns, columns, first=(), steps=True, coun
         ts.begin(got)
     drawn = ""
     if n > ts.SHOWN:
-        several = sum(s["shown"] and not s.get("total") for s in got["series"]) > ts.WORST
-        drawn = f" Drawn at first: {f'the {total[0]} and ' if total else ''}{f'{first[0]} and ' if several else ''}the {ts.WORST} " \
-                f"{'lowest' if lowest else 'highest'} of {n} series{'' if lowest else ', without those near 0'}."
+        own = sum(s["shown"] and not s.get("total") for s in got["series"])
+        several = own > ts.WORST
+        best = own - several
+        words = ([f"the {total[0]}"] if total else []) + list(first[:several])
+        words += [f"the {'one' if best == 1 else best} of {number(n)} series with the {'lowest mean' if lowest else 'highest peak'}"] * (best > 0)
+        rest = "" if best == ts.WORST else "; the others are near 0" if best else f"; each of {number(n)} series is near 0 beside it"
+        drawn = f" Drawn at first: {' and '.join(words)}{rest}."
     if n > ts.MOST_SERIES:
         drawn += f" The page has the {ts.MOST_SERIES} {'lowest series' if lowest else 'series with the largest values'}; the CSV files have all."
     return {"id": name, "title": title, "unit": unit, "note": note, "drawn": drawn, "parts": [got], "lines": [], "steps": counts or steps and group == 1,
