@@ -168,6 +168,7 @@ def check_without_model():
 def check_digits():
     """Large figures have no exponent, so columns stay narrow."""
     check_equal("four digits", [html.digits(v) for v in (1.23456, 872.42, 9999, 40_654.3)], ["1.235", "872.4", "9\u202f999", "40\u202f654"])
+    check_equal("always four", [html.padded(v) for v in (2.44, 8, 0, 999.97, 1234)], ["2.440", "8.000", "0", "1\u202f000", "1\u202f234"])
     check_equal("one way to group digits", [html.kbytes(9_532_460), html.seconds(12e9), html.number(35_086), html.RATE_UNITS[0](1_434_000_000_000)],
                 ["9\u202f532.5\u00a0KB", "12\u202f000 ms", "35\u202f086", "1\u202f434.000"])
 

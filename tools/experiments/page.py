@@ -5,7 +5,7 @@ from html import escape
 
 from experiments import frame
 from report import output
-from report.html import STYLE, digits, number, plain, said, table
+from report.html import STYLE, digits, number, padded, plain, said, table
 
 STYLE_HERE = """
 blockquote { margin: .5rem 0; padding: .1rem 1rem; border-left: 4px solid var(--link); background: var(--faint) }
@@ -29,7 +29,7 @@ def verdict_of(experiment, checks):
 
 def check_table(checks):
     return table(("measured", "value", "tolerance", "stated", ""),
-                 [(said(c.what), said(f"{digits(c.measured)} {c.unit}"), said(c.tolerance()), escape(c.stated), verdict(c.holds())) for c in checks], "named")
+                 [(said(c.what), said(f"{(padded if c.measured % 1 else digits)(c.measured)} {c.unit}"), said(c.tolerance()), escape(c.stated), verdict(c.holds())) for c in checks], "named")
 
 
 def run_table(experiment, variants, runs):

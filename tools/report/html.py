@@ -98,6 +98,11 @@ def digits(value: float) -> str:
     return fixed(value, 0) if abs(value) >= 999.95 else f"{value:.{DIGITS}g}"
 
 
+def padded(value: float) -> str:
+    """As digits(), with the zeros that it leaves out: 2.440 beside 2.289."""
+    return f"{value:#.{DIGITS}g}" if 0 < abs(value) < 999.95 else digits(value)
+
+
 def seconds(ns: float) -> str:
     return f"{digits(ns / 1e6)} ms"
 

@@ -2,7 +2,7 @@
 """Jobs in the report: tables, the iterations, what the ranks of the slowest one did, and its critical path."""
 from html import escape
 
-from .html import digits, number, rate_unit, said, table
+from .html import digits, number, padded, rate_unit, said, table
 
 LABEL, ROW, GAP = 64, 14, 4  # px
 FIRST_RANKS, MOST_RANKS = 16, 64  # drawn at first, and at all; ranks on the critical path come first
@@ -114,7 +114,7 @@ def rank_rows(job, states, path, ranks):
     def x(ns):
         return 100 * (ns - begin) / (end - begin)
 
-    parts = [text(0, 12, f"{digits(begin / 1e6)} ms"), text("100%", 12, f"{digits(end / 1e6)} ms", "end")]
+    parts = [text(0, 12, f"{padded(begin / 1e6)} ms"), text("100%", 12, f"{padded(end / 1e6)} ms", "end")]
     host = {r["rank"]: r.get("host", "") for r in job["ranks"]}
     parts += [bar(x(s["from_ns"]), row[s["rank"]], x(s["to_ns"]) - x(s["from_ns"]), ROW, s["state"],
                   f"rank {s['rank']} {STATES[s['state']]} {us(s['to_ns'] - s['from_ns'])} µs") for s in states if s["rank"] in row]

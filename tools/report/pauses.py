@@ -2,7 +2,7 @@
 """Pause trees and hot queues in the report."""
 from html import escape
 
-from .html import digits, kbytes, number, table
+from .html import digits, kbytes, number, padded, table
 
 MOST_ROOTS, MOST_BRANCHES = 8, 60
 AT_ONCE = 12  # branches of one parent; the others are folded
@@ -40,7 +40,7 @@ def branch_line(branch, most):
     delayed = f'<span class="bad">victims: {", ".join(victims)}{f" and {more} more" if more else ""}</span>' if victims else ""
     return (f'<div class="pause"><span class="held" style="width: {100 * branch["duration_ns"] / most:.1f}%"></span>'
             f'<span class="who">{escape(end(branch["node"], branch["port"]))} pauses {escape(end(branch["holds"], branch["holds_port"]))}: '
-            f'{number(branch["pauses"])} time{"s" if branch["pauses"] != 1 else ""}, {us(branch["duration_ns"])} µs {delayed}</span></div>')
+            f'{number(branch["pauses"])} time{"s" if branch["pauses"] != 1 else ""}, {padded(branch["duration_ns"] / 1e3)} µs {delayed}</span></div>')
 
 
 def below(branches, parent, most):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection
 
+from report.html import padded
+
 from .quantities import EXAMPLES, QUANTITIES, Measured, parse, show, value_of
 from .sections import Section, TestFile
 
@@ -43,7 +45,7 @@ class Finding:
     holds: bool | None
 
     def shown(self) -> str:
-        return show(self.value, self.criterion.unit)
+        return padded(self.value) if self.value is not None and self.criterion.unit == "ratio" else show(self.value, self.criterion.unit)
 
     def word(self) -> str:
         return {True: "pass", False: "FAIL", None: "not measured"}[self.holds]
