@@ -5,6 +5,7 @@ from html import escape
 from .html import digits, kbytes, number, padded, table
 
 MOST_ROOTS, MOST_BRANCHES = 8, 60
+WATCHDOG = " A watchdog that has detected a storm ignores its pauses: the port is paused for less than the time here."
 AT_ONCE = 12  # branches of one parent; the others are folded
 
 
@@ -71,7 +72,8 @@ def tree(results):
     if len(roots) > MOST_ROOTS:
         parts.append(f"<p>Only the first {MOST_ROOTS} roots are listed, of {number(len(roots))}.")
     parts.append('<p class="lead">Each line is a port that paused its peer, below the pauses that held the queue in which its frames waited. '
-                 "Bars show the time. Victims are flows that were held although their data does not go through the root.</p>")
+                 "Bars show the time. Victims are flows that were held although their data does not go through the root."
+                 f"{WATCHDOG if any(e['event'].startswith('storm') for e in results.get('events', [])) else ''}</p>")
     return "".join(parts)
 
 
