@@ -157,7 +157,8 @@ def check_without_model():
     """Why there is no model, as its reader is told."""
     for refused, told in (
             ("[fabric] topology: expected at most 128 queues, summed over the paths of all classes of equal flows, and 4096 flows; --fluid alone has no limit",
-             "It is too large to be solved with each run: the limit is 128\u00a0queues, summed over the paths of all classes of equal flows, and 4\u202f096\u00a0flows. quench-lab --fluid has no limit"),
+             "It is too large to be solved with each run: the limit is 128\u00a0queues, summed over the paths of all classes of equal flows, and 4\u202f096\u00a0flows. "
+             'quench-lab <span class="keyed">--fluid</span> has no limit'),
             ("[job ring]: expected no job: the fluid model's flows always have something to send", "The model needs no job, because the fluid model&#x27;s flows always have something to send"),
             ("[nic] cc: expected dcqcn: the fluid model has no other algorithm", "The model needs [nic] cc to be dcqcn, because the fluid model has no other algorithm"),
             ("[wred] wred_weight: expected 0: the fluid model marks by the instantaneous queue", "The model needs [wred] wred_weight to be 0, because the fluid model marks by the instantaneous queue"),

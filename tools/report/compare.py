@@ -223,7 +223,8 @@ class Comparison:
         heads = ("", "unit", *self.letters, *self.against)
 
         def figures(rows):
-            cells = [(breakable(name), escape(UNITS.get(unit, unit)), *numbers) for name, unit, *numbers in (row.cells() for row in rows)]
+            cells = [(breakable(name), escape(UNITS.get(unit, unit)), *(text.replace(" ", "\u00a0") for text in numbers))
+                     for name, unit, *numbers in (row.cells() for row in rows)]
             if any(unit for _, unit, *_ in cells):
                 return table(heads, cells, "figures")
             return table((heads[0], *heads[2:]), [(name, *numbers) for name, _, *numbers in cells], "named")

@@ -41,9 +41,12 @@ def in_units(text: str) -> str:
     return WRITTEN.sub(shown, text)
 
 
+OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+
+
 def said(text: str) -> str:
-    """The same as HTML."""
-    return in_units(escape(text))
+    """The same as HTML, in which no line breaks within an option such as --full."""
+    return OPTION.sub(r'<span class="keyed">\g<0></span>', in_units(escape(text)))
 
 
 def changed(results: dict[str, Any]) -> str:
