@@ -39,7 +39,8 @@ def draw_series(axes, columns, label, colour, dash):
         bars = None if low[0] is None else [[max(0, b - a) for a, b in zip(low, y)], [max(0, b - a) for a, b in zip(y, high)]]
         if kind == "marks":
             style["ls"] = "none"
-        axes.errorbar(at, y, yerr=bars, marker="o", ms=2.5, capsize=1.5, elinewidth=0.6, clip_on=False, **style)  # marks at 0 are whole
+        # Of equal curves, the shorter one is above; marks at 0 are whole.
+        axes.errorbar(at, y, yerr=bars, marker="o", ms=2.5, capsize=1.5, elinewidth=0.6, zorder=2 + 1 / len(x), clip_on=False, **style)
     elif kind == "steps":
         axes.step(x, y, where="pre", **style)
     elif kind == "share":
@@ -56,8 +57,10 @@ def grouped(x, _):
 
 
 def wrapped(label):
-    """In lines of at most the height of the figure."""
-    return textwrap.fill(label, int(SETTINGS["height_mm"] / 25.4 * 72 / (0.56 * SETTINGS["font_size"])))
+    """In lines of at most the height of the figure, each about as long as the others."""
+    most = int(SETTINGS["height_mm"] / 25.4 * 72 / (0.56 * SETTINGS["font_size"]))
+    lines = len(textwrap.wrap(label, most))
+    return next(text for text in (textwrap.fill(label, width) for width in range(1, most + 1)) if text.count("\n") < lines)
 
 
 def label_decades(axis, low, high):
