@@ -29,7 +29,7 @@ green_drop_probability = 100%
 [pfcwd]
 pfcwd = off
 detection_time_ns = 200ms
-restoration_time_ns = 200ms
+restoration_time_ns = 2s
 poll_interval_ns = 50ms
 [buffer_profile lossless]
 dynamic = off
@@ -47,8 +47,9 @@ STUCK = section("receiver", drain_rate_bps="0.001K", xoff_bytes="0.001KB", xon_b
 STORM = STUCK + section("receiver", device_stall_minor_watermark_ns=0, device_stall_critical_watermark_ns="ENDS").split("\n", 1)[1]
 LINK_PAUSE = {"flow_control": {"choice": "ieee_802_3x"}}
 NO_DCQCN = {"enable_dcqcn": False}
-DCQCN = {"minimum_rate_limmit": 1, "additive_increment_rate": 0.2, "hyper_increment_rate": 1, "rate_increment_threshold": 5, "rate_increment_time": 6000,
-         "rate_reduction_time_period": 5000, "alpha_update_period": 5000, "initial_rate_after_first_cnp": 50, "maximum_rate_decrement_at_time": 50}
+# Timers are longer than a CNP takes on a busy machine, 100 ms: else rates are back at the link's before it comes.
+DCQCN = {"minimum_rate_limmit": 1, "additive_increment_rate": 0.2, "hyper_increment_rate": 1, "rate_increment_threshold": 5, "rate_increment_time": 100_000,
+         "rate_reduction_time_period": 5000, "alpha_update_period": 50_000, "initial_rate_after_first_cnp": 50, "maximum_rate_decrement_at_time": 50}
 
 
 class Switch:

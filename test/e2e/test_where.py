@@ -15,8 +15,9 @@ CTL = BUILD / "app/quenchctl/quenchctl"
 # A sender that rarely gets a CPU still sends faster than that.
 LINK, SLOW = "1G", "5M"
 CATCH_UP = "2ms"
-SWITCH = (section("switch", buffer_bytes="8MB", wred_queues="none", max_frame_bytes=1600, shaper_burst_ns=CATCH_UP) +
-          section("buffer_profile lossless", dynamic="off", static_th_bytes="60KB", xon_offset_bytes="20KB", xoff_bytes="600KB"))
+# A peer that rarely gets a CPU obeys a pause late: headroom and the receiver's buffer take 0.1 s at twice 100 Mb/s, so that nothing is lost.
+SWITCH = (section("switch", buffer_bytes="64MB", wred_queues="none", max_frame_bytes=1600, shaper_burst_ns=CATCH_UP) +
+          section("buffer_profile lossless", dynamic="off", static_th_bytes="60KB", xon_offset_bytes="20KB", xoff_bytes="8MB"))
 NIC = {"link_speed_bps": LINK, "shaper_burst_ns": CATCH_UP, "cc": "none", "local_ack_timeout": 0}
 
 
@@ -43,7 +44,8 @@ class Bed:
         for core, name in enumerate(wires):
             devices = [memif("client" if (name, wire) == ("second", 5) else "server", wire, work, i) for i, wire in enumerate(wires[name])]
             self.start("switch", name, config[name], core, devices)
-        receiver = section("receiver", drain_rate_bps=SLOW, xoff_bytes="100KB", xon_bytes="50KB", buffer_bytes="1MB") if drain else ""
+        receiver = section("receiver", drain_rate_bps=SLOW, xoff_bytes="100KB", xon_bytes="50KB", buffer_bytes="64MB",
+                           device_stall_minor_watermark_ns=0, device_stall_critical_watermark_ns=0) if drain else ""
         for number, text in ((3, host(3, 1, "jammed", False) + receiver), (4, host(4, 2, "free", False)),
                              (1, host(1, 3, "jammed", True)), (2, host(2, 4, "free", True))):
             self.start("nic", f"host{number}", text, number % 2, [memif("client", number, work)])
