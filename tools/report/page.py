@@ -238,7 +238,7 @@ def optional_tables(results):
         parts.append("<h2>Drops</h2>" + table(("where", "reason", "packets"), drops))
     if pfc:
         parts.append("<h2>PFC counters</h2>" + table(
-            ("where", "frames sent", "frames received", "µs peer paused", "µs paused"), pfc))
+            ("where", "frames sent", "frames received", "peer paused µs", "paused µs"), pfc))
     return "".join(parts)
 
 
