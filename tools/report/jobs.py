@@ -97,7 +97,7 @@ def gantt(job, states, path):
     ranks = sorted({s["rank"] for s in states})
     order = list(dict.fromkeys([r for p in path for r in (source_of(p), p["rank"])] + ranks))[:MOST_RANKS]
     drawn = set(order[:FIRST_RANKS])
-    path_words = "critical path" + ("" if all({source_of(p), p["rank"]} <= drawn for p in path) else " where it is on these ranks")
+    where = "" if all({source_of(p), p["rank"]} <= drawn for p in path) else " where it is on these ranks"
     first, all_drawn = (rank_rows(job, states, path, sorted(order[:n])) for n in (FIRST_RANKS, MOST_RANKS))
     more = "" if len(order) <= FIRST_RANKS else f"<details><summary>{'All' if len(order) == len(job['ranks']) else 'The first'} {len(order)} ranks</summary>{all_drawn}</details>"
     left = "" if len(order) <= FIRST_RANKS else f" The first {FIRST_RANKS} ranks of the path and others; the {'rest' if len(order) == len(job['ranks']) else 'next ones'} are folded."
@@ -105,7 +105,7 @@ def gantt(job, states, path):
         left += f" {len(job['ranks']) - len(order)} ranks are left out."
     return (f"<h3>Iteration {number_}, the slowest</h3>{first}"
             f'<p class="lead">Each row is a rank and its host: {keyed("compute", "computes")}, {keyed("send", "sends")}, {keyed("wait", "waits")}. '
-            f'{keyed("path", path_words)}.{left}</p>{more}')
+            f'{keyed("path", "critical path")}{where}.{left}</p>{more}')
 
 
 def rank_rows(job, states, path, ranks):
