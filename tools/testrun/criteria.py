@@ -45,7 +45,7 @@ class Finding:
     holds: bool | None
 
     def shown(self) -> str:
-        return padded(self.value) if self.value is not None and self.criterion.unit == "ratio" else show(self.value, self.criterion.unit)
+        return show(self.value, self.criterion.unit, padded)
 
     def word(self) -> str:
         return {True: "pass", False: "FAIL", None: "not measured"}[self.holds]

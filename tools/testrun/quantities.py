@@ -179,14 +179,14 @@ def parse(text: str, unit: str) -> float | None:
     return float(found[1]) * UNITS[unit][found[2]] if found and found[2] in UNITS[unit] else None
 
 
-def show(value: float | None, unit: str) -> str:
+def show(value: float | None, unit: str, digits: Callable[[float], str] = html.digits) -> str:
     """Four digits with a unit."""
     if value is None:
         return "-"
     if unit == "ratio":
-        return f"{value:.4g}"
+        return digits(value)
     steps = {"bit/s": (("Gb/s", 1e9), ("Mb/s", 1e6), ("kb/s", 1e3), ("b/s", 1.0)), "ns": (("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)),
              "us": (("s", 1e6), ("ms", 1e3), ("us", 1.0)), "bytes": (("MB", 1e6), ("KB", 1e3), ("B", 1.0)), "count": (("", 1.0),)}[unit]
     name, scale = next((step for step in steps if abs(value) >= step[1]), steps[-1])
-    number = html.digits(value / scale) if unit != "count" and scale != 1.0 else html.fixed(value, 0) if value == int(value) else f"{value:.10g}"
+    number = digits(value / scale) if unit != "count" and scale != 1.0 else html.fixed(value, 0) if value == int(value) else f"{value:.10g}"
     return f"{number} {name}".rstrip()
