@@ -28,7 +28,7 @@ class Numbers(unittest.TestCase):
     def test_a_text_of_a_program_has_the_units_and_digits_of_pages(self):
         for text, shown in (("28936 us late, 2000 us: 21 % of it", "28\u202f936\u00a0µs late, 2\u202f000\u00a0µs: 21\u00a0% of it"), ("1234567 bytes", "1\u202f234\u202f567\u00a0bytes"),
                             ("port 12345 of h10000", "port 12345 of h10000"), ("12.5 us", "12.5\u00a0µs"), ("-5 us", "-5\u00a0µs"), ("2000-5000 us", "2\u202f000-5\u202f000\u00a0µs"), ("10.0.0.1 us", "10.0.0.1 us"), ("a & b", "a &amp; b"),
-                            ("4791 --idle-sleep 50us", "4791 --idle-sleep 50us"), ("use 5 use", "use 5 use"), ("100 Gb/s", "100\u00a0Gb/s")):
+                            ("4791 --idle-sleep 50us", '4791 <span class="keyed">--idle-sleep</span> 50us'), ("use 5 use", "use 5 use"), ("100 Gb/s", "100\u00a0Gb/s")):
             self.assertEqual(said(text), shown)
 
     def test_cells_of_a_quantity_have_the_same_decimals(self):
