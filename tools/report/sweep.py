@@ -241,6 +241,6 @@ def draw(scenario, axes_of_grid, rows):
     keys, values = axes_of_grid[0]
     last.set_xticks(range(len(values)), values, rotation=0 if len(values) < 9 else 45)
     last.set_xlim(-0.3, len(values) - 0.7)
-    bars = "; bars: range of the seeds" if len({row["seed"] for row in rows}) > 1 else ""
+    bars = "; bars: range of the seeds" if any(panel.containers for panel in drawn) else ""
     last.set_xlabel(f"{' = '.join(keys)} (values side by side, not to scale{bars})")
     return figure
