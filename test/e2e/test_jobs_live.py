@@ -57,6 +57,11 @@ class Live(Bed):
                 program.wait_until(what, condition)
                 return
 
+    def iterations(self, host):
+        """Rows of the file that its program has written."""
+        with open(self.work / f"csv{host}" / "jobs.csv", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
     def control(self, host, *words):
         return controller(self.prefixes[host])(*words)
 
@@ -64,6 +69,16 @@ class Live(Bed):
         for host in self.desks:
             done = self.control(host, *words)
             check(f"nic{host}: quenchctl {' '.join(words)}", done.returncode == 0, (done.stdout, done.stderr))
+
+
+def check_clocks(bed):
+    """The programs share a clock: none has the sum of all before each has begun."""
+    rows = {host: bed.iterations(host) for host in bed.nics}
+    epoch_ns = {host: bed.nics[host].json()["jobs"][0]["epoch_ns"] for host in rows}
+    for i in range(3):
+        begin_ns = max(int(of[i]["begin_ns"]) + epoch_ns[host] for host, of in rows.items())
+        end_ns = min(int(of[i]["end_ns"]) + epoch_ns[host] for host, of in rows.items())
+        check(f"iteration {i + 1}: no rank ends it before all have begun", begin_ns < end_ns, (begin_ns, end_ns))
 
 
 def late():
@@ -188,9 +203,9 @@ def main():
     for host, program in bed.nics.items():
         check(f"nic{host}: exit code 0", program.wait_end() == 0, program.err()[-500:])
     result = bed.nics[1].json()["jobs"][0]
-    with open(bed.work / "csv1" / "jobs.csv", encoding="utf-8") as file:
-        first_ns = sum(int(row["jct_ns"]) for _, row in zip(range(3), csv.DictReader(file)))
+    first_ns = sum(int(row["jct_ns"]) for row in bed.iterations(1)[:3])
     check("the clock of the first iteration begins with the start, not with the reset", first_ns <= seen_ns - start_ns, (first_ns, seen_ns - start_ns))
+    check_clocks(bed)
     check_equal("results count from the reset", result["ranks"][0]["messages_sent"] >= 6 * result["iterations_ended"], True)
     check_equal("switch: exit code", bed.switch.stop(), 0)
     finish()
