@@ -141,6 +141,9 @@ def check_websearch(work):
     check("the table has them", "10 KB to 100 KB" in done.stdout and "fewer than 100 messages" in done.stdout and "not ended" in done.stdout, done.stdout)
     check_equal("a report of it", REPORT(out).returncode, 0)
     page = (out / "report.html").read_text(encoding="utf-8")
+    changes = ["flow search.load_bps=500M", "fabric.size_edges=10KB,100KB 1MB"]
+    check_equal("results.json has what was changed", run_.results["changes"], changes)
+    check("the title and the settings have it", f"<h1>websearch-poisson, {', '.join(changes)}, seed" in page and "Changed with --set" in page, page[:3000])
     check("it warns", " sizes have fewer than 100\u00a0messages, so their p99 is the largest slowdown" in page, page[page.find("Slowdown by message size"):][:3000])
 
 
@@ -172,6 +175,13 @@ def check_digits():
     check_equal("always four", [html.padded(v) for v in (2.44, 8, 0, 999.97, 1234)], ["2.440", "8.000", "0", "1\u202f000", "1\u202f234"])
     check_equal("one way to group digits", [html.kbytes(9_532_460), html.seconds(12e9), html.number(35_086), html.RATE_UNITS[0](1_434_000_000_000)],
                 ["9\u202f532.5\u00a0KB", "12\u202f000 ms", "35\u202f086", "1\u202f434.000"])
+
+
+def check_changed():
+    """A run that --set changed does not pass for the scenario of its file."""
+    for changes, told in (([], "incast"), (["wred.Kmax=1MB"], "incast, wred.Kmax=1MB"), (["a.b=1", "a.c=2", "a.d=3"], "incast, 3 keys changed")):
+        check_equal(f"name with {len(changes)} changes", html.changed({"scenario": "incast", "changes": changes}), told)
+    check_equal("name in results of an older program", html.changed({"scenario": "incast"}), "incast")
 
 
 def check_drawn():
@@ -221,6 +231,7 @@ os.environ["MPLCONFIGDIR"] = str(work_dir())
 check_thinning()
 check_sizes()
 check_digits()
+check_changed()
 check_drawn()
 check_pauses_of_hosts()
 check_without_model()
