@@ -505,15 +505,13 @@ static struct net *
 create_net(const struct lab_opts *o, const struct scenario *s)
 {
 	char why[256];
-	struct net *net = net_create(s, threads_of(o, s), why, sizeof(why));
+	struct net *net = net_create(s, threads_of(o, s), ranks, why, sizeof(why));
 
-	if (net != NULL && (ranks == NULL || net_set_ranks(net, ranks, why, sizeof(why)) == 0)) {
+	if (net != NULL)
 		fabric_share_by(net_fabric(net), rte_rdtsc);
-		return net;
-	}
-	say_error("%s", why);
-	net_destroy(net);
-	return NULL;
+	else
+		say_error("%s", why);
+	return net;
 }
 
 /*

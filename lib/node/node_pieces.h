@@ -13,6 +13,9 @@
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
+
+#include "base/sets/hist.h"
 
 struct node_pieces {
 	void (*piece)(struct node_pieces *, void *at, size_t n);
@@ -24,6 +27,19 @@ node_piece(struct node_pieces *to, void *at, size_t n)
 {
 	if (at != NULL && n > 0)
 		to->piece(to, at, n);
+}
+
+/* The pages of a histogram without values are not touched at either side. */
+static inline void
+node_piece_hist(struct node_pieces *to, struct hist *h)
+{
+	bool had_values = h->count > 0;
+
+	node_piece(to, h, offsetof(struct hist, weight));
+	if (h->count > 0)
+		node_piece(to, h->weight, sizeof(h->weight));
+	else if (had_values)
+		memset(h->weight, 0, sizeof(h->weight));
 }
 
 /* From one member of a struct to the one before another. */

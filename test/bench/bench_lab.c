@@ -164,7 +164,7 @@ static struct net *
 create_net(const struct scenario *s, uint32_t threads)
 {
 	char why[256] = "";
-	struct net *net = net_create(s, threads, why, sizeof(why));
+	struct net *net = net_create(s, threads, NULL, why, sizeof(why));
 
 	bench_check(net != NULL, why);
 	fabric_share_by(net_fabric(net), rte_rdtsc);

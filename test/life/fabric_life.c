@@ -411,7 +411,7 @@ static struct net *
 build(const struct scenario *s, uint32_t threads)
 {
 	char why[256];
-	struct net *net = net_create(s, threads, why, sizeof(why));
+	struct net *net = net_create(s, threads, NULL, why, sizeof(why));
 
 	life_must("harness", net != NULL, "%s", why);
 	return net;

@@ -191,7 +191,7 @@ know_flows(struct explain_job *x)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		struct field_ip ip = scenario_host_ip(s, i + 1);
-		uint32_t qps = nic_qp_count(net_host(x->net, i + 1));
+		uint32_t qps = net_host_qps(x->net, i + 1);
 
 		memcpy(x->addresses[i].bytes, ip.addr, ip.version == 4 ? 4 : 16);
 		x->addresses[i].host = i;
@@ -226,8 +226,7 @@ flow_of(const struct explain_job *x, const struct rte_mbuf *m, const struct roce
 
 	memcpy(wanted.bytes, dst, bytes);
 	at = bsearch(&wanted, x->addresses, topology_of(x)->n_hosts, sizeof(wanted), by_address);
-	if (v->payload_bytes == 0 || at == NULL ||
-	    item >= nic_qp_count(net_host(x->net, at->host + 1)))
+	if (v->payload_bytes == 0 || at == NULL || item >= net_host_qps(x->net, at->host + 1))
 		return JOB_NONE;
 	flow = x->flow_of[at->host][item];
 	if (flow != JOB_NONE)

@@ -93,17 +93,18 @@ struct fabric_carrier {
 };
 
 /**
- * Before the first run: divide the nodes among ranks, which all build the same fabric and make the
- * same calls. Calls that act on a node of another rank have no effect here.
+ * After the last fabric_connect(), before the first run: divide the nodes among ranks, which all
+ * connect the same fabric and make the same calls. Calls that act on a node of another rank have
+ * no effect here.
  * @param ranks  Must outlive the fabric.
  * @return       0 or -ENOMEM.
  */
 int fabric_set_ranks(struct fabric *f, struct ranks *ranks, const struct fabric_carrier *carrier);
 
-/** After the first run: does this rank run the node? */
+/** Does this rank run the node? Every node, without ranks. */
 bool fabric_owns(const struct fabric *f, uint32_t node);
 
-/** The rank that runs the node, after the first run; 0 without ranks. */
+/** The rank that runs the node; 0 without ranks. */
 uint32_t fabric_rank_of(const struct fabric *f, uint32_t node);
 
 /**
@@ -112,8 +113,14 @@ uint32_t fabric_rank_of(const struct fabric *f, uint32_t node);
  */
 int fabric_gather(struct fabric *f);
 
-/** Add a node before the first run. @return its number, or -ENOSPC, -ENOMEM. */
+/**
+ * Add a node before the first run.
+ * @param node  NULL: a place for a node, which fabric_set_node() gives before the first run; of a
+ *              node of another rank, it stays empty.
+ * @return      its number, or -ENOSPC, -ENOMEM.
+ */
 int fabric_add_node(struct fabric *f, struct node *node);
+void fabric_set_node(struct fabric *f, uint32_t number, struct node *node);
 
 /**
  * Watch a node, before the first run. fn is called in the node's thread, and may read the node. The

@@ -91,15 +91,21 @@ fabric_add_node(struct fabric *f, struct node *node)
 	slot->node = node;
 	slot->tick_ns = NEVER_NS;
 	for (unsigned int p = 0; p < NODE_MAX_PORTS; p++)
-		slot->end_index_of_port[p] = NO_END;
+		slot->end_index_of_port[p] = NO_LOCAL;
 	return (int)f->n_nodes++;
+}
+
+void
+fabric_set_node(struct fabric *f, uint32_t number, struct node *node)
+{
+	f->nodes[number].node = node;
 }
 
 static bool
 port_is_free(const struct fabric *f, struct fabric_end e)
 {
 	return e.node < f->n_nodes && e.port < NODE_MAX_PORTS &&
-	       f->nodes[e.node].end_index_of_port[e.port] == NO_END;
+	       f->nodes[e.node].end_index_of_port[e.port] == NO_LOCAL;
 }
 
 /* @return false: out of memory, and nothing has changed. */
@@ -150,7 +156,7 @@ add_end(struct fabric *f, struct fabric_end e, struct fabric_end peer,
 	*d = (struct direction){.to_node = peer.node};
 	flights_init(&d->on_cable);
 	slot->ends[slot->n_ends] = f->n_ends++;
-	slot->end_index_of_port[e.port] = slot->n_ends++;
+	slot->end_index_of_port[e.port] = (uint16_t)slot->n_ends++;
 	if (e.port >= slot->ports_end)
 		slot->ports_end = e.port + 1;
 	slot->wake_words = (uint16_t)(RTE_MIN(slot->ports_end + 63, NODE_WAKE_PORTS) / 64);
@@ -222,7 +228,7 @@ end_of(const struct fabric *f, struct fabric_end e)
 	const struct node_slot *slot = &f->nodes[e.node];
 
 	if (e.node >= f->n_nodes || e.port >= NODE_MAX_PORTS ||
-	    slot->end_index_of_port[e.port] == NO_END)
+	    slot->end_index_of_port[e.port] == NO_LOCAL)
 		return NO_END;
 	return slot->ends[slot->end_index_of_port[e.port]];
 }

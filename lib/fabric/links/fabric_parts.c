@@ -300,18 +300,26 @@ choose_parts(struct fabric *f, uint32_t among, uint32_t n)
 	return true;
 }
 
-/* Divide the nodes among the ranks, and those of this one into parts. @return false: no memory. */
-static bool
-choose_ranks_and_parts(struct fabric *f)
+int
+parts_of_ranks(struct fabric *f, uint8_t *rank_of)
 {
-	uint32_t n_ranks = ranks_of(f), self = f->abroad == NULL ? 0 : f->abroad->ranks->self;
-
+	if (!choose_sides(f))
+		return -ENOMEM;
 	for (uint32_t i = 0; i < f->n_nodes; i++)
 		f->nodes[i].part = 0;
-	if (n_ranks > 1 && !choose_parts(f, 1, n_ranks))
-		return false;
-	for (uint32_t i = 0; n_ranks > 1 && i < f->n_nodes; i++)
-		f->nodes[i].part = f->nodes[i].part == self ? 0 : f->n_parts + f->nodes[i].part;
+	if (!choose_parts(f, 1, ranks_of(f)))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		rank_of[i] = (uint8_t)f->nodes[i].part;
+	return 0;
+}
+
+/* Divide the nodes of this rank into parts. @return false: no memory. */
+static bool
+choose_own_parts(struct fabric *f)
+{
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		f->nodes[i].part = fabric_owns(f, i) ? 0 : f->n_parts + fabric_rank_of(f, i);
 	return choose_parts(f, f->n_parts, f->n_parts);
 }
 
@@ -387,13 +395,13 @@ parts_create(struct fabric *f)
 	if (f->parts == NULL)
 		return -ENOMEM;
 	memset(f->parts, 0, f->n_parts * sizeof(*f->parts));
-	if (!choose_sides(f))
+	if (f->abroad == NULL && !choose_sides(f))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < f->n_parts; i++)
 		if (open_part(f, &f->parts[i], i) < 0)
 			return -ENOMEM;
 	f->balance_at = FIRST_BALANCE;
-	if (!choose_ranks_and_parts(f))
+	if (!choose_own_parts(f))
 		return -ENOMEM;
 	fill_parts(f);
 	return 0;

@@ -12,7 +12,17 @@
 #include "base/numbers/fixed.h"
 #include "fabric/links/fabric_state.h"
 
-/** Divide the nodes into sides, and by the rates of their links into parts. @return 0, -ENOMEM. */
+/**
+ * Divide the nodes into sides, and by the rates of their links among the ranks.
+ * @param rank_of  Filled: by node.
+ * @return         0, -ENOMEM.
+ */
+int parts_of_ranks(struct fabric *f, uint8_t *rank_of);
+
+/**
+ * Divide the nodes of this rank by the rates of their links into parts; without ranks, first into
+ * sides. @return 0, -ENOMEM.
+ */
 int parts_create(struct fabric *f);
 void parts_destroy(struct fabric *f);
 

@@ -33,7 +33,10 @@ fabric_set_ranks(struct fabric *f, struct ranks *ranks, const struct fabric_carr
 	a->carrier = *carrier;
 	a->out = calloc(ranks->n, sizeof(*a->out));
 	a->in = calloc(ranks->n, sizeof(*a->in));
-	return a->out != NULL && a->in != NULL ? 0 : -ENOMEM;
+	a->rank_of = calloc(f->n_nodes, sizeof(*a->rank_of));
+	if (a->out == NULL || a->in == NULL || a->rank_of == NULL)
+		return -ENOMEM;
+	return parts_of_ranks(f, a->rank_of);
 }
 
 void
@@ -49,6 +52,7 @@ abroad_free(struct fabric *f)
 	}
 	free(a->out);
 	free(a->in);
+	free(a->rank_of);
 	free(a->cables);
 	free(a);
 }
@@ -56,17 +60,13 @@ abroad_free(struct fabric *f)
 bool
 fabric_owns(const struct fabric *f, uint32_t node)
 {
-	return f->abroad == NULL || is_own(f, &f->nodes[node]);
+	return f->abroad == NULL || f->abroad->rank_of[node] == f->abroad->ranks->self;
 }
 
 uint32_t
 fabric_rank_of(const struct fabric *f, uint32_t node)
 {
-	const struct node_slot *slot = &f->nodes[node];
-
-	if (f->abroad == NULL)
-		return 0;
-	return is_own(f, slot) ? f->abroad->ranks->self : slot->part - f->n_parts;
+	return f->abroad == NULL ? 0 : f->abroad->rank_of[node];
 }
 
 /* Frames from this part to rank q. @return their number. */
@@ -227,7 +227,7 @@ take_counts(struct fabric *f, uint32_t q, struct rank_reader *r)
 	a->packet_hops += hops[0];
 	a->hop_bytes += hops[1];
 	for (uint32_t i = 0; i < f->n_ends; i++)
-		if (f->nodes[f->directions[i].to_node].part == f->n_parts + q)
+		if (a->rank_of[f->directions[i].to_node] == q)
 			rank_reader_copy(r, &f->directions[i].digest, sizeof(uint64_t));
 	rank_reader_copy(r, &n, sizeof(n));
 	for (uint32_t i = 0; i < n && !r->bad; i++) {

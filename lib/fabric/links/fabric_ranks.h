@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A fabric whose nodes are divided among ranks (ranks/ranks.h). Each rank builds all nodes, and
- * runs its own: those of its parts. A node of rank q counts as being in part n_parts + q, so that
- * frames to it wait in a box as those to another part do. Between two windows the ranks exchange
- * these boxes and the times of their next events, from which all compute the same next window.
+ * A fabric whose nodes are divided among ranks (ranks/ranks.h). Each rank knows the places and
+ * cables of all nodes, and runs its own nodes. A node of rank q counts as being in part
+ * n_parts + q, so that frames to it wait in a box as those to another part do. Between two windows
+ * the ranks exchange these boxes and the times of their next events, from which all compute the
+ * same next window.
  *
  * Frames of one direction come from one node, so their order needs no further key.
  */

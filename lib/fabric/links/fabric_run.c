@@ -101,7 +101,7 @@ wake_port(const struct fabric *f, struct node_slot *slot, uint32_t port, uint32_
 	uint64_t next_ns = now_ns;
 	bool first;
 
-	if (local == NO_END)
+	if (local == NO_LOCAL)
 		return at_once;
 	if (at_once != NO_END)
 		event_queue_set(&slot->tx, at_once, now_ns);
@@ -351,8 +351,6 @@ fabric_control(struct fabric *f, uint32_t node, uint64_t now_ns)
 	assert(f->started);
 	if (is_own(f, slot))
 		settle(f, slot, control(f, slot, now_ns), now_ns);
-	else
-		(void)slot->node->ops->control(slot->node, now_ns);
 }
 
 /*
@@ -572,6 +570,8 @@ start(struct fabric *f)
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		struct node_slot *slot = &f->nodes[i];
 
+		if (!fabric_owns(f, i))
+			continue;
 		slot->frames_ahead = slot->n_inbound == 1 ? FRAMES_AHEAD : 1;
 		for (uint32_t local = 0; local < slot->n_ends; local++)
 			event_queue_set(&slot->tx, local,

@@ -23,6 +23,7 @@
 #include "fabric/links/flights.h"
 
 #define NO_END UINT32_MAX
+#define NO_LOCAL UINT16_MAX /* of an end's index at its node */
 
 /* One port of one node. */
 struct end {
@@ -67,7 +68,7 @@ struct node_slot {
 	uint32_t frames_ahead; /* on each cable, to prefetch */
 	uint64_t calls;        /* into the node: its share of the work */
 	struct fabric_watch watch;
-	uint32_t end_index_of_port[NODE_MAX_PORTS]; /* index into ends; NO_END: not connected */
+	uint16_t end_index_of_port[NODE_MAX_PORTS]; /* index into ends; NO_LOCAL: not connected */
 } __rte_cache_aligned;
 static_assert(offsetof(struct node_slot, ends) == RTE_CACHE_LINE_SIZE, "as it says");
 
@@ -137,6 +138,7 @@ struct fabric {
 struct abroad {
 	struct ranks *ranks;
 	struct fabric_carrier carrier;
+	uint8_t *rank_of;            /* by node */
 	struct rank_bytes *out, *in; /* by rank */
 	/* of the other ranks, as of the last fabric_gather() */
 	uint64_t packet_hops, hop_bytes;

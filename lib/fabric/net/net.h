@@ -30,10 +30,15 @@ uint32_t net_threads_that_pay(const struct scenario *s);
 /**
  * Build a net; needs a running EAL.
  *
+ * Among ranks, each builds and runs its own nodes, and rank 0 builds also a copy of each other
+ * node, whose state it reads as of the last net_gather(). All ranks make the same calls of the
+ * functions below.
+ *
  * @param threads  As in fabric_create().
+ * @param ranks    Those that run the net together, which must outlive it; NULL: this process alone.
  * @return         The net, or NULL with one line in why.
  */
-struct net *net_create(const struct scenario *s, uint32_t threads, char *why,
+struct net *net_create(const struct scenario *s, uint32_t threads, struct ranks *ranks, char *why,
 		       unsigned int why_size);
 /** Free the net. The scenario stays the caller's and must outlive the net. */
 void net_destroy(struct net *net);
@@ -47,17 +52,14 @@ struct net_memory {
 
 struct net_memory net_memory(const struct net *net);
 
-/*
- * Before the run: divide the net's nodes among ranks. All ranks build the net, and make the same
- * calls of the functions below. Only rank 0 can read nodes of others, as of the last net_gather().
- */
-
-/** @return 0, or -1 with one line in why. */
-int net_set_ranks(struct net *net, struct ranks *ranks, char *why, unsigned int why_size);
 /** NULL: the net has one process. */
 struct ranks *net_ranks(const struct net *net);
-/** After the begin of the run: does this process run a node of the topology? */
+/** Does this process run a node of the topology? */
 bool net_owns(const struct net *net, uint32_t node);
+/** Can this process read the node: is it its own, or a copy at rank 0? */
+bool net_has(const struct net *net, uint32_t node);
+/** Can this process read all nodes? */
+bool net_has_all(const struct net *net);
 /** The rank that runs it. */
 uint32_t net_rank_of(const struct net *net, uint32_t node);
 /**
@@ -78,13 +80,13 @@ uint64_t net_skipped_ns(const struct net *net);
 uint64_t net_clock_ns(const struct net *net, uint64_t ns);
 /** The end of a cable in the fabric. */
 struct fabric_end net_end_at(const struct net *net, struct topology_end at);
-/** A server, from 0 on; NULL: its hosts are nodes of their own. */
+/** A server, from 0 on; NULL: its hosts are nodes of their own, or net_has() them not. */
 const struct node *net_server(const struct net *net, uint32_t server);
-/** Switch i in [0, topology->n_switches). */
+/** Switch i in [0, topology->n_switches); NULL: net_has() it not. */
 const struct node *net_switch(const struct net *net, uint32_t i);
 /** Before the run: tell of frames that switch i drops. NULL: no longer, when the run has ended. */
 void net_watch_drops(struct net *net, uint32_t i, struct node_drops *drops);
-/** Host h in [1, hosts]. */
+/** Host h in [1, hosts]; NULL: net_has() it not. */
 const struct node *net_host(const struct net *net, uint32_t h);
 /** The tester around a host's NIC; NULL: none. */
 const struct node *net_tester(const struct net *net, uint32_t h);
@@ -92,6 +94,8 @@ const struct node *net_tester(const struct net *net, uint32_t h);
 uint64_t net_cable_drops(const struct net *net, struct topology_end e, enum cable_drop why);
 /** Counts of frames that arrived at a port, as fabric_cable_stats(). */
 struct cable_stats net_cable_stats(const struct net *net, struct topology_end e);
+/** QPs of host h in [1, hosts], of all flows. */
+uint32_t net_host_qps(const struct net *net, uint32_t h);
 uint32_t net_flow_count(const struct net *net);
 const struct net_flow *net_flow(const struct net *net, uint32_t index);
 

@@ -119,8 +119,9 @@ record_ends(struct net *net)
 {
 	int rc = 0;
 
-	for (uint32_t h = 0; rc == 0 && h < net->scenario->topology->n_hosts; h++)
-		rc = nic_record_ends(net->hosts[h]);
+	for (uint32_t h = 1; rc == 0 && h <= net->scenario->topology->n_hosts; h++)
+		if (net_has_host(net, h))
+			rc = nic_record_ends(net->hosts[h - 1]);
 	return rc;
 }
 
@@ -431,7 +432,8 @@ net_after_run(struct net *net, uint64_t now_ns)
 	if (a->next_ns > now_ns)
 		return;
 	for (uint32_t h = 1; h <= net->scenario->topology->n_hosts; h++)
-		take_ends(net, h, net->ranks == NULL ? NULL : &own);
+		if (net_owns_host(net, h))
+			take_ends(net, h, net->ranks == NULL ? NULL : &own);
 	if (net->ranks != NULL)
 		share_ends(net, &own);
 	rank_bytes_free(&own);

@@ -49,15 +49,9 @@ change_switch(struct net *net, const struct scenario *next, uint32_t i, struct s
 }
 
 /*
- * Is a change made to this switch here? Rank 0 makes it also to its copies of the switches of
- * others, so that these have the same pieces (net_gather()).
+ * Rank 0 changes also its copies of the switches of others, so that these have the same pieces
+ * (net_gather()).
  */
-static bool
-changes_here(const struct net *net, uint32_t sw)
-{
-	return net_owns(net, sw) || net->ranks->self == 0;
-}
-
 static int
 change_switches(struct net *net, const struct scenario_change *change, uint64_t now_ns)
 {
@@ -71,7 +65,7 @@ change_switches(struct net *net, const struct scenario_change *change, uint64_t 
 	if (net->down != NULL && next.routes == NULL)
 		rc = -ENOMEM;
 	for (uint32_t i = 0; rc == 0 && i < next.topology->n_switches; i++)
-		if (change->switches[i] && changes_here(net, i))
+		if (change->switches[i] && net_has(net, i))
 			rc = change_switch(net, &next, i, params, now_ns);
 	if (net->down != NULL)
 		routes_destroy(next.routes);

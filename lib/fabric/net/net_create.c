@@ -75,7 +75,8 @@ create_pools(struct net *net, char *why, unsigned int why_size)
 	net->frames = plain_pool(net, "lab_frames", CLONE_MBUFS + (sends ? n : 0), frame, !sends);
 	net->clones = plain_pool(net, "lab_clones", CLONE_MBUFS, 0, true);
 	net->payloads = nic_payloads_create();
-	if (!net->data || !net->control || !net->frames || !net->clones || !net->payloads)
+	if (!net->data || !net->control || !net->frames || !net->clones || !net->payloads ||
+	    (net->ranks != NULL && net_create_pool_of_ranks(net) < 0))
 		return net_fail(why, why_size, "no memory for %" PRIu64 " packets", 2 * n);
 	nic_payloads_mark_frames(net->payloads);
 	return 0;
@@ -111,6 +112,8 @@ create_switches(struct net *net, char *why, unsigned int why_size)
 	if (params == NULL)
 		return net_fail(why, why_size, "no memory");
 	for (uint32_t i = 0; rc == 0 && i < s->topology->n_switches; i++) {
+		if (!net_has(net, i))
+			continue;
 		if (scenario_switch_build(s, i, params) < 0) {
 			rc = net_fail(why, why_size, "switch %s: no memory for its tables",
 				      s->topology->switches[i].name);
@@ -161,8 +164,13 @@ create_testers(struct net *net, char *why, unsigned int why_size)
 
 	for (uint32_t h = 1; s->n_streams > 0 && h <= t->n_hosts; h++) {
 		uint32_t n = scenario_streams_of(s, h, NULL);
-		struct tester_stream *streams = calloc(n + 1, sizeof(*streams));
-		struct tester_params p = {
+		struct tester_stream *streams;
+		struct tester_params p;
+
+		if (!net_has_host(net, h))
+			continue;
+		streams = calloc(n + 1, sizeof(*streams));
+		p = (struct tester_params){
 			.nic = net->hosts[h - 1],
 			.frames = net->frames,
 			.link_speed_bps = t->links[t->hosts[h - 1].link].cable.rate_bps,
@@ -171,7 +179,6 @@ create_testers(struct net *net, char *why, unsigned int why_size)
 			.all_streams = all_streams(s),
 			.seed = s->fabric.seed,
 		};
-
 		if (streams != NULL)
 			scenario_streams_of(s, h, streams);
 		if (streams != NULL && scenario_is_tester(s, h))
@@ -198,15 +205,22 @@ create_hosts(struct net *net, char *why, unsigned int why_size)
 		bool is_slow = next < n_slow && slow[next] == h;
 
 		next += is_slow;
-		rc = create_host(net, h, qps[h], is_slow, why, why_size);
+		if (net_has_host(net, h))
+			rc = create_host(net, h, qps[h], is_slow, why, why_size);
 	}
 	free(qps);
 	return rc;
 }
 
+static uint32_t
+end_nodes(const struct scenario *s)
+{
+	return scenario_has_servers(s) ? scenario_n_servers(s) : s->topology->n_hosts;
+}
+
 /*
- * Nodes are added in the topology's order (switches, then hosts), so a node has the same number in
- * the fabric as in the topology, unless servers take the place of hosts (net_end_at()).
+ * Places for nodes are in the topology's order (switches, then hosts), so a node has the same
+ * number in the fabric as in the topology, unless servers take the place of hosts (net_end_at()).
  */
 static int
 connect_all(struct net *net, char *why, unsigned int why_size)
@@ -214,14 +228,8 @@ connect_all(struct net *net, char *why, unsigned int why_size)
 	const struct topology *t = net->scenario->topology;
 	int rc = 0;
 
-	for (uint32_t i = 0; rc >= 0 && i < t->n_switches; i++)
-		rc = fabric_add_node(net->fabric, net->switches[i]);
-	for (uint32_t i = 0;
-	     net->servers != NULL && rc >= 0 && i < scenario_n_servers(net->scenario); i++)
-		rc = fabric_add_node(net->fabric, net->servers[i]);
-	for (uint32_t i = 0; net->servers == NULL && rc >= 0 && i < t->n_hosts; i++)
-		rc = fabric_add_node(net->fabric,
-				     net->testers[i] != NULL ? net->testers[i] : net->hosts[i]);
+	for (uint32_t i = 0; rc >= 0 && i < t->n_switches + end_nodes(net->scenario); i++)
+		rc = fabric_add_node(net->fabric, NULL);
 	for (uint32_t i = 0; rc >= 0 && i < t->n_links; i++) {
 		const struct topology_link *l = &t->links[i];
 
@@ -230,6 +238,21 @@ connect_all(struct net *net, char *why, unsigned int why_size)
 	}
 	return rc < 0 ? net_fail(why, why_size, "the fabric does not connect: %s", strerror(-rc))
 		      : 0;
+}
+
+static void
+place_nodes(struct net *net)
+{
+	uint32_t n_switches = net->scenario->topology->n_switches;
+
+	for (uint32_t i = 0; i < n_switches; i++)
+		fabric_set_node(net->fabric, i, net->switches[i]);
+	for (uint32_t i = 0; i < end_nodes(net->scenario); i++) {
+		struct node *node = net->servers != NULL ? net->servers[i] : net->testers[i];
+
+		fabric_set_node(net->fabric, n_switches + i,
+				node == NULL && net->servers == NULL ? net->hosts[i] : node);
+	}
 }
 
 /* Let bridges know all hosts, as if each had sent a frame. */
@@ -245,6 +268,8 @@ teach_bridges(struct net *net, char *why, unsigned int why_size)
 	if (routes == NULL)
 		return net_fail(why, why_size, "no memory");
 	for (uint32_t sw = 0; sw < t->n_switches; sw++) {
+		if (!net_has(net, sw))
+			continue;
 		for (uint32_t h = 1; rc == 0 && h <= t->n_hosts; h++) {
 			uint16_t domain = scenario_host_domain(net->scenario, h);
 			const struct topology_host *host = &t->hosts[h - 1];
@@ -297,20 +322,24 @@ build(struct net *net, char *why, unsigned int why_size)
 	if (net->switches == NULL || net->hosts == NULL || net->testers == NULL ||
 	    net->flows == NULL || net->fabric == NULL)
 		return net_fail(why, why_size, "no memory");
+	resident = pages_resident_bytes();
+	if (connect_all(net, why, why_size) < 0)
+		return -1;
+	if (net_divide(net) < 0)
+		return net_fail(why, why_size, "no memory");
+	net->memory.cables_bytes = grown_since(&resident);
 	if (create_pools(net, why, why_size) < 0)
 		return -1;
 	resident = pages_resident_bytes();
-	if (create_switches(net, why, why_size) < 0)
+	if (create_switches(net, why, why_size) < 0 || teach_bridges(net, why, why_size) < 0)
 		return -1;
 	net->memory.switches_bytes = grown_since(&resident);
 	if (create_hosts(net, why, why_size) < 0 || create_testers(net, why, why_size) < 0)
 		return -1;
 	if (net_create_servers(net) < 0)
 		return net_fail(why, why_size, "no memory for servers");
+	place_nodes(net);
 	net->memory.hosts_bytes = grown_since(&resident);
-	if (connect_all(net, why, why_size) < 0 || teach_bridges(net, why, why_size) < 0)
-		return -1;
-	net->memory.cables_bytes = grown_since(&resident);
 	if (net_create_flows(net, why, why_size) < 0)
 		return -1;
 	if (net_create_after(net) < 0 || net_create_rounds(net) < 0 || net_give_turns(net) < 0 ||
@@ -321,7 +350,8 @@ build(struct net *net, char *why, unsigned int why_size)
 }
 
 struct net *
-net_create(const struct scenario *s, uint32_t threads, char *why, unsigned int why_size)
+net_create(const struct scenario *s, uint32_t threads, struct ranks *ranks, char *why,
+	   unsigned int why_size)
 {
 	struct net *net = calloc(1, sizeof(*net));
 
@@ -331,6 +361,7 @@ net_create(const struct scenario *s, uint32_t threads, char *why, unsigned int w
 	}
 	net->scenario = net->in_force = s;
 	net->threads = threads;
+	net->ranks = ranks;
 	if (build(net, why, why_size) < 0) {
 		net_destroy(net);
 		return NULL;
@@ -367,6 +398,7 @@ net_destroy(struct net *net)
 	free(net->down);
 	free(net->by_qp);
 	free(net->message_bytes);
+	free(net->qps_of_host);
 	free(net->flows);
 	free(net->testers);
 	free(net->hosts);

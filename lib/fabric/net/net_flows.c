@@ -41,7 +41,11 @@ static int64_t
 add_qp(struct net *net, uint32_t host, uint32_t peer, uint32_t peer_qpn, bool requester,
        const struct flow_params *flow, const struct flow_pair *pair, uint32_t number)
 {
-	struct nic_qp_params qp = {
+	struct nic_qp_params qp;
+
+	if (!net_has_host(net, host))
+		return 0;
+	qp = (struct nic_qp_params){
 		.peer_ip = scenario_host_ip(net->scenario, peer),
 		.peer_qpn = peer_qpn,
 		.requester = requester,
@@ -60,7 +64,6 @@ add_qp(struct net *net, uint32_t host, uint32_t peer, uint32_t peer_qpn, bool re
 		.barrier = requester && scenario_has_barrier(flow),
 		.held = true,
 	};
-
 	if (flow->messages_of_pairs != NULL) {
 		const struct flow_message *m =
 			&flow->messages_of_pairs[pair->first_message +
@@ -141,9 +144,12 @@ reserve_sizes(struct net *net)
 static int
 share_messages(struct net *net, const struct net_flow *flow, const struct flow_pair *pair)
 {
-	struct open_loop *loops = malloc(flow->params->qp_count * sizeof(*loops));
+	struct open_loop *loops;
 	int rc = -ENOMEM;
 
+	if (!net_has_host(net, flow->src))
+		return 0;
+	loops = malloc(flow->params->qp_count * sizeof(*loops));
 	if (loops != NULL) {
 		scenario_open_loops(net->scenario, flow->params, pair, loops);
 		rc = nic_share_messages(net->hosts[flow->src - 1], flow->src_qp, flow->qps, loops,
@@ -151,6 +157,17 @@ share_messages(struct net *net, const struct net_flow *flow, const struct flow_p
 	}
 	free(loops);
 	return rc;
+}
+
+/* The trace at the sender of the data, if that is here. */
+static int
+trace_qp(struct net *net, const struct net_flow *flow, uint32_t qp)
+{
+	struct net_end from = net_flow_sender(flow);
+
+	return net_has_host(net, from.host)
+		       ? nic_trace_qp(net->hosts[from.host - 1], from.first_qp + qp, NIC_TRACE_ROWS)
+		       : 0;
 }
 
 /*
@@ -168,8 +185,8 @@ add_flow(struct net *net, const struct flow_params *params, uint32_t index, uint
 	*flow = (struct net_flow){
 		.src = pair->src,
 		.dst = pair->dst,
-		.src_qp = nic_qp_count(net->hosts[pair->src - 1]),
-		.dst_qp = nic_qp_count(net->hosts[pair->dst - 1]),
+		.src_qp = net->qps_of_host[pair->src],
+		.dst_qp = net->qps_of_host[pair->dst],
 		.qps = qps,
 		.messages = messages_of(params, pair),
 		.cc = cc_chosen(scenario_cc_choice(net->scenario, params, index),
@@ -177,6 +194,8 @@ add_flow(struct net *net, const struct flow_params *params, uint32_t index, uint
 		.params = params,
 	};
 	scenario_flow_title(params, index, flow->name);
+	net->qps_of_host[pair->src] += qps;
+	net->qps_of_host[pair->dst] += qps;
 	if (params->job != NULL && net_job_prepare(net, net->n_flows - 1) < 0)
 		return -ENOMEM;
 	if (params->messages_of_pairs != NULL || params->shares_qps)
@@ -193,11 +212,11 @@ add_flow(struct net *net, const struct flow_params *params, uint32_t index, uint
 
 		if (src_qp < 0 || dst_qp < 0)
 			return (int)(src_qp < 0 ? src_qp : dst_qp);
-		if (scenario_has_after(params) || scenario_awaited_message(params, index, i) > 0)
+		if (net_has_host(net, pair->src) &&
+		    (scenario_has_after(params) || scenario_awaited_message(params, index, i) > 0))
 			nic_await_start(net->hosts[pair->src - 1], flow->src_qp + i);
 		if (i < params->trace_qps)
-			rc = nic_trace_qp(net->hosts[net_flow_sender(flow).host - 1],
-					  net_flow_sender(flow).first_qp + i, NIC_TRACE_ROWS);
+			rc = trace_qp(net, flow, i);
 		if (rc < 0)
 			return rc;
 	}
@@ -210,7 +229,8 @@ net_create_flows(struct net *net, char *why, unsigned int why_size)
 	const struct scenario *s = net->scenario;
 	uint64_t next_message = 0; /* in message_bytes */
 
-	if (reserve_sizes(net) < 0)
+	net->qps_of_host = calloc(s->topology->n_hosts + 1, sizeof(*net->qps_of_host));
+	if (net->qps_of_host == NULL || reserve_sizes(net) < 0)
 		return net_fail(why, why_size, "no memory for the messages of traces");
 	if (net_jobs_begin(net) < 0)
 		return net_fail(why, why_size, "no memory for jobs");
@@ -229,6 +249,12 @@ net_create_flows(struct net *net, char *why, unsigned int why_size)
 	if (net_add_ranks(net) < 0)
 		return net_fail(why, why_size, "no memory for jobs");
 	return 0;
+}
+
+uint32_t
+net_host_qps(const struct net *net, uint32_t h)
+{
+	return net->qps_of_host[h];
 }
 
 uint32_t
@@ -347,8 +373,11 @@ const struct nic_trace *
 net_trace_of(const struct net *net, uint32_t index, uint16_t qp)
 {
 	struct net_end from = net_flow_sender(&net->flows[index]);
-	const struct nic_traces *traces = nic_traces(net->hosts[from.host - 1]);
+	const struct nic_traces *traces;
 
+	if (!net_has_host(net, from.host))
+		return NULL;
+	traces = nic_traces(net->hosts[from.host - 1]);
 	for (uint32_t i = 0; i < traces->n; i++)
 		if (traces->index[i] == from.first_qp + qp)
 			return traces->trace[i];
@@ -358,9 +387,5 @@ net_trace_of(const struct net *net, uint32_t index, uint16_t qp)
 int
 net_trace_qp(struct net *net, uint32_t index, uint16_t qp)
 {
-	struct net_end from = net_flow_sender(&net->flows[index]);
-
-	if (net_trace_of(net, index, qp) != NULL)
-		return 0;
-	return nic_trace_qp(net->hosts[from.host - 1], from.first_qp + qp, NIC_TRACE_ROWS);
+	return net_trace_of(net, index, qp) != NULL ? 0 : trace_qp(net, &net->flows[index], qp);
 }

@@ -147,11 +147,10 @@ add_rank(struct net *net, uint32_t number, uint32_t rank, const struct pairs *pa
 	const struct job_graph *g = &section->graph;
 	const struct job_rank *r = &g->ranks[rank];
 	const struct net_flow *flows = &net->flows[job->first_flow];
-	struct nic_job_qps *peers = malloc((r->n_peers + 1) * sizeof(*peers));
+	struct nic_job_qps *peers;
 	struct nic_job_params params = {
 		.rank = r,
 		.number = rank,
-		.peers = peers,
 		.qps = section->qps_per_pair,
 		.iterations = section->iterations,
 		.start_ns = section->start_ns,
@@ -160,6 +159,9 @@ add_rank(struct net *net, uint32_t number, uint32_t rank, const struct pairs *pa
 		.seed = net->scenario->fabric.seed + number,
 	};
 
+	if (!net_has_host(net, section->hosts[rank]))
+		return 0;
+	params.peers = peers = malloc((r->n_peers + 1) * sizeof(*peers));
 	if (peers == NULL)
 		return -ENOMEM;
 	if (net->servers != NULL) {
@@ -227,8 +229,9 @@ net_job_record(struct net *net, uint32_t job)
 	int rc = 0;
 
 	for (uint32_t rank = 0; rc == 0 && rank < section->graph.n_ranks; rank++)
-		rc = nic_job_record(net->hosts[section->hosts[rank] - 1],
-				    (uint32_t)net->jobs->of[job].index[rank]);
+		if (net_has_host(net, section->hosts[rank]))
+			rc = nic_job_record(net->hosts[section->hosts[rank] - 1],
+					    (uint32_t)net->jobs->of[job].index[rank]);
 	return rc;
 }
 
@@ -280,6 +283,8 @@ net_change_jobs(struct net *net, const struct scenario *next, uint64_t now_ns)
 {
 	for (uint32_t i = 0; net->servers != NULL && i < next->n_jobs; i++)
 		for (uint32_t rank = 0; rank < next->jobs[i].graph.n_ranks; rank++) {
+			if (!net_owns_host(net, next->jobs[i].hosts[rank]))
+				continue;
 			server_stop(net->jobs->of[i].inside[rank], next->jobs[i].stopped, now_ns);
 			net_poke_host(net, next->jobs[i].hosts[rank], now_ns);
 		}

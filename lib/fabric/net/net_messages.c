@@ -12,7 +12,7 @@ int
 net_record_messages(struct net *net)
 {
 	for (uint32_t h = 0; h < net->scenario->topology->n_hosts; h++)
-		if (nic_record_messages(net->hosts[h]) < 0)
+		if (net_has_host(net, h + 1) && nic_record_messages(net->hosts[h]) < 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -110,7 +110,8 @@ net_recorded_messages(struct net *net, const struct nic_message **messages)
 	int64_t n = 0;
 
 	for (uint32_t h = 0; n >= 0 && h < net->scenario->topology->n_hosts; h++)
-		n = append_host(net, net->hosts[h], (uint32_t)n);
+		if (net_owns_host(net, h + 1))
+			n = append_host(net, net->hosts[h], (uint32_t)n);
 	if (net->ranks != NULL)
 		n = append_ranks(net, n);
 	if (n > 1)

@@ -37,6 +37,8 @@ net_poke_host(struct net *net, uint32_t host, uint64_t now_ns)
 {
 	const struct topology_end at = {topology_host_node(net->scenario->topology, host), 0};
 
+	if (!net_owns_host(net, host))
+		return;
 	if (net->servers != NULL)
 		server_wake(net->servers[scenario_server_of(net->scenario, host)],
 			    scenario_nic_of(net->scenario, host));
@@ -50,6 +52,8 @@ net_watch_pauses(struct net *net, struct topology_end at, struct pfc_tx_watch wa
 {
 	const struct topology *t = net->scenario->topology;
 
+	if (!net_owns(net, at.node))
+		return;
 	if (topology_is_switch(t, at.node))
 		sw_watch_pauses(net->switches[at.node], at.port, watch);
 	else
@@ -107,7 +111,8 @@ net_switch(const struct net *net, uint32_t i)
 void
 net_watch_drops(struct net *net, uint32_t i, struct node_drops *drops)
 {
-	net->switches[i]->ops->watch_drops(net->switches[i], drops);
+	if (net_owns(net, i))
+		net->switches[i]->ops->watch_drops(net->switches[i], drops);
 }
 
 const struct node *

@@ -163,7 +163,7 @@ set_paths(struct net *net, const struct routes *routes)
 	for (uint32_t i = 0; rc == 0 && i < net->n_flows; i++) {
 		const struct net_flow *flow = &net->flows[i];
 
-		if (!nic_measures_times(net->hosts[flow->src - 1]))
+		if (!net_has_host(net, flow->src) || !nic_measures_times(net->hosts[flow->src - 1]))
 			continue;
 		for (uint32_t qp = 0; rc == 0 && qp < flow->qps; qp++)
 			rc = set_path(net, routes, flow, qp, buffer);

@@ -9,15 +9,12 @@
 #include "switch/control/sw_pieces.h"
 
 int
-net_set_ranks(struct net *net, struct ranks *ranks, char *why, unsigned int why_size)
+net_divide(struct net *net)
 {
 	struct fabric_carrier carrier = net_carrier;
 
 	carrier.arg = net;
-	net->ranks = ranks;
-	if (net_create_pool_of_ranks(net) < 0 || fabric_set_ranks(net->fabric, ranks, &carrier) < 0)
-		return net_fail(why, why_size, "no memory for frames of other ranks");
-	return 0;
+	return net->ranks == NULL ? 0 : fabric_set_ranks(net->fabric, net->ranks, &carrier);
 }
 
 struct ranks *
@@ -32,6 +29,18 @@ net_owns(const struct net *net, uint32_t node)
 	const struct topology_end at = {.node = node};
 
 	return net->ranks == NULL || fabric_owns(net->fabric, net_end_at(net, at).node);
+}
+
+bool
+net_has_all(const struct net *net)
+{
+	return net->ranks == NULL || net->ranks->self == 0;
+}
+
+bool
+net_has(const struct net *net, uint32_t node)
+{
+	return net_has_all(net) || net_owns(net, node);
 }
 
 /*

@@ -58,7 +58,10 @@ net_create_rounds(struct net *net)
 	r->barriers = calloc(n, sizeof(*r->barriers));
 	r->flows = calloc(net->n_flows, sizeof(*r->flows));
 	r->turns = malloc((qps + 1) * sizeof(*r->turns));
-	if (r->barriers == NULL || r->flows == NULL || r->turns == NULL)
+	if (net->ranks != NULL)
+		r->far = calloc(net->n_flows, sizeof(*r->far));
+	if (r->barriers == NULL || r->flows == NULL || r->turns == NULL ||
+	    (net->ranks != NULL && r->far == NULL))
 		return -ENOMEM;
 	r->n = r->n_left = n;
 	for (uint32_t i = 0; i < net->n_flows; i++)
@@ -132,9 +135,7 @@ share_rounds(struct net *net)
 	uint32_t n = r->barriers[r->n - 1].first + r->barriers[r->n - 1].n;
 	struct rank_bytes own = {0};
 
-	if (r->far == NULL)
-		r->far = calloc(n, sizeof(*r->far));
-	for (uint32_t i = 0; r->far != NULL && i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		const struct net_flow *flow = &net->flows[r->flows[i]];
 		struct far_rounds far;
 
@@ -148,7 +149,7 @@ share_rounds(struct net *net)
 	/* If it fails, the next run does, too. */
 	if (ranks_to_all(ranks, own.at, own.n) < 0)
 		own.n = 0;
-	for (uint32_t q = 0; r->far != NULL && q < ranks->n; q++) {
+	for (uint32_t q = 0; q < ranks->n; q++) {
 		struct rank_reader in = rank_reader_of(&ranks->in[q]);
 
 		while (q != ranks->self && !in.bad && in.at < in.end) {

@@ -36,7 +36,8 @@ net_reroute(struct net *net, const uint8_t *down)
 	if (net->down != NULL)
 		memcpy(net->down, down, net->scenario->topology->n_links);
 	for (uint32_t i = 0; rc == 0 && i < changed.topology->n_switches; i++)
-		rc = change_switch(&changed, i, net->switches[i], params);
+		if (net_has(net, i))
+			rc = change_switch(&changed, i, net->switches[i], params);
 	routes_destroy(changed.routes);
 	free(params);
 	return rc;

@@ -12,7 +12,7 @@ net_end_at(const struct net *net, struct topology_end at)
 	uint32_t n_switches = s->topology->n_switches;
 	uint32_t host;
 
-	if (net->servers == NULL || at.node < n_switches)
+	if (!scenario_has_servers(s) || at.node < n_switches)
 		return (struct fabric_end){.node = at.node, .port = at.port};
 	host = at.node - n_switches + 1;
 	return (struct fabric_end){.node = n_switches + scenario_server_of(s, host),
@@ -82,6 +82,8 @@ net_create_servers(struct net *net)
 	else
 		count_ranks(s, params);
 	for (uint32_t i = 0; rc == 0 && i < n; i++) {
+		if (!net_has_host(net, i * s->fabric.nics_per_server + 1))
+			continue;
 		net->servers[i] = create_server(net, i, &params[i]);
 		rc = net->servers[i] == NULL ? -ENOMEM : 0;
 	}

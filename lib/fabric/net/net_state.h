@@ -13,9 +13,10 @@ struct net {
 	const struct scenario *in_force; /* after the changes of events */
 	struct fabric *fabric;
 	uint32_t threads;
-	struct node **switches, **hosts;
+	struct node **switches, **hosts; /* NULL: net_has() it not */
 	struct net_flow *flows;
 	uint32_t n_flows;
+	uint32_t *qps_of_host;        /* by host number: QPs that have been added */
 	uint32_t *message_bytes;      /* of large traces, by flow and QP */
 	struct workload_by_qp *by_qp; /* per flow; NULL: no large trace */
 	struct rte_mempool *data, *control, *frames, *clones;
@@ -35,6 +36,9 @@ struct net {
 	uint8_t *down; /* per link, 1: excluded from routes; NULL: no link has changed */
 };
 
+/** When the cables are connected: divide the nodes among the ranks. @return 0 or -ENOMEM. */
+int net_divide(struct net *net);
+
 /** A pool for frames of other ranks. @return 0 or -ENOMEM. */
 int net_create_pool_of_ranks(struct net *net);
 
@@ -46,6 +50,13 @@ static inline bool
 net_owns_host(const struct net *net, uint32_t host)
 {
 	return net_owns(net, topology_host_node(net->scenario->topology, host));
+}
+
+/** As net_has(). */
+static inline bool
+net_has_host(const struct net *net, uint32_t host)
+{
+	return net_has(net, topology_host_node(net->scenario->topology, host));
 }
 
 /** Recompute the routes of all routers, over the links that are up. @return 0, -ENOSPC, -ENOMEM. */

@@ -84,7 +84,8 @@ net_give_turns(struct net *net)
 	}
 	qsort(turns, n, sizeof(*turns), by_draw);
 	for (const struct turn *t = turns; t < end; t++) {
-		nic_unhold_qp(net->hosts[t->host - 1], t->qp, 0);
+		if (net_has_host(net, t->host))
+			nic_unhold_qp(net->hosts[t->host - 1], t->qp, 0);
 		if (!t->requester)
 			continue;
 		net_after_keep(net, t->of);

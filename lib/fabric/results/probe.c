@@ -234,6 +234,9 @@ static void
 open_window(struct probe *p)
 {
 	p->measuring = true;
+	/* The results of the others are rank 0's. */
+	if (!net_has_all(p->net))
+		return;
 	for (uint32_t i = 0; i < p->n_queues; i++) {
 		p->queues[i].wire_bytes_at_open = probe_port_wire_bytes(&p->queues[i]);
 		p->queues[i].rx_wire_bytes_at_open = probe_port_rx_wire_bytes(&p->queues[i]);
@@ -296,7 +299,8 @@ take_sample(struct probe *p, probe_sample_fn sample, void *arg, uint64_t now_ns)
 	if (sample != NULL && !probe_gather_sample(p))
 		return false;
 	if (sample != NULL) {
-		take_flow_samples(p, now_ns);
+		if (net_has_all(p->net))
+			take_flow_samples(p, now_ns);
 		go_on = agree(p, sample(arg, p, now_ns));
 	}
 	p->previous_ns = now_ns;

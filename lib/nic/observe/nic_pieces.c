@@ -27,15 +27,33 @@ add_qps(struct nic *nic, struct node_pieces *to)
 }
 
 static void
+add_times(struct nic_times *t, struct node_pieces *to)
+{
+	node_piece_hist(to, &t->completion_ns);
+	node_piece_hist(to, &t->slowdown_milli);
+	node_piece_hist(to, &t->rtt_ns);
+	NODE_PIECE_REST(to, t, least_rtt_ns);
+}
+
+static void
+add_pacing(struct nic_pacing *p, struct node_pieces *to)
+{
+	NODE_PIECE_FROM(to, p, gap_ns, jitter_ns);
+	node_piece_hist(to, &p->jitter_ns);
+	node_piece_hist(to, &p->burst_gap_ns);
+	node_piece_hist(to, &p->one_way_ns);
+}
+
+static void
 add_flow(struct qp_flow *flow, const struct qp_flow *before, struct node_pieces *to)
 {
 	NODE_PIECE_FROM(to, flow, ce_packets, rx_pacing);
 	NODE_PIECE_FROM(to, flow, started_ns, awaits);
 	/* The parts of a flow share them. */
 	if (flow->times != NULL && (before == NULL || before->times != flow->times))
-		node_piece(to, flow->times, sizeof(*flow->times));
+		add_times(flow->times, to);
 	if (to->all && flow->pacing != NULL && (before == NULL || before->pacing != flow->pacing))
-		node_piece(to, flow->pacing, sizeof(*flow->pacing));
+		add_pacing(flow->pacing, to);
 }
 
 static void

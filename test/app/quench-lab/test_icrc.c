@@ -139,7 +139,7 @@ run(const char *text)
 
 	memset(&seen, 0, sizeof(seen));
 	read_scenario(text, &s);
-	seen.net = net_create(&s, 1, why, sizeof(why));
+	seen.net = net_create(&s, 1, NULL, why, sizeof(why));
 	if (seen.net == NULL)
 		fail_msg("%s", why);
 	t = s.topology;
