@@ -124,6 +124,25 @@ def events(_program, _config):
     written(case)
 
 
+def unequal(_program, _config):
+    """Short cables at the hosts, long ones between switches: of whole switches, only these decide how often processes meet."""
+    def case(path):
+        rest = LOSSLESS + section("flow", "all", pattern="permutation", src="all", message_bytes="64KB", arrival="poisson", load_bps="4G") \
+            + "".join(section("link", f"at{leaf}", ends=f"h{2 * leaf - 1}-h{2 * leaf} leaf{leaf}", link_delay_ns="50ns") for leaf in range(1, 17)) \
+            + "".join(section("event", f"near{spine}", action="delay", at_ns="200us", for_ns="100us", node="leaf1", port=f"spine{spine}", delay_ns="20ns")
+                      for spine in (1, 2)) \
+            + section("event", "far", action="delay", at_ns="350us", node="spine2", port="leaf3", delay_ns="9us")
+        write_scenario(path, LEAF_SPINE | {"leaves": 16, "spines": 4, "hosts": 32, "sample_ns": "100us"}, rest)
+        same(path, shapes=((2, 1), (2, 2), (4, 1)))
+        for duration_us in (200, 500):
+            _, err = ended(start(2, path, "--duration", f"{duration_us}us"))
+            meetings = int(err.split(" windows, with ")[0].rsplit(" ", 1)[1])
+            # A frame takes a little more than 1 us, and of the cables that were moved, for the rest of the run, 34 ns. Progress stops 100 times.
+            expect(100 < meetings < (320 if duration_us == 200 else 320 + 300 / 0.03), "meetings of the processes", err)
+            expect(duration_us == 200 or meetings > 1000, "meetings after the change, which concerns a cable between the two: spines are in turn of each", err)
+    written(case)
+
+
 def jobs(_program, config):
     """Ranks of jobs at other ranks of the run, beside a flow, and on servers."""
     def case(path):
@@ -307,4 +326,4 @@ if shutil.which(MPIRUN[0]) is None or not (LAB.parent / ("quench-lab-mpich.so" i
     print(f"SKIP: no {MPIRUN[0]}, or quench-lab was built without: scripts/install-deps mpi")
     sys.exit(77)
 os.environ["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
-with_config(incast, leaf_spine, losses, events, jobs, waits, streams, explained, shipped, drawn, killed, stopped, full_disk, watched, watched_job, refused, mpich)
+with_config(incast, leaf_spine, losses, events, unequal, jobs, waits, streams, explained, shipped, drawn, killed, stopped, full_disk, watched, watched_job, refused, mpich)

@@ -54,7 +54,8 @@ struct fabric_stats {
 	 * These show how well the work is divided. No other members depend on the number of
 	 * threads.
 	 */
-	/* number of windows; after each, the threads wait for each other */
+	/* Number of windows; after each, the threads wait for each other. With ranks: how often
+	 * these have waited for each other. */
 	uint64_t windows;
 	uint64_t calls; /* into nodes */
 	/* sum, over all windows, of the calls by the thread that made the most in the window */

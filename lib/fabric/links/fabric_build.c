@@ -101,6 +101,13 @@ fabric_set_node(struct fabric *f, uint32_t number, struct node *node)
 	f->nodes[number].node = node;
 }
 
+/* The two ends of a link are adjacent in fabric.ends. */
+static uint32_t
+peer_of(uint32_t end)
+{
+	return end ^ 1;
+}
+
 static bool
 port_is_free(const struct fabric *f, struct fabric_end e)
 {
@@ -191,12 +198,22 @@ ensure_cable(struct fabric *f, uint32_t end)
 	return 0;
 }
 
-static void
-lower_lookahead(struct fabric *f, const struct fabric_cable *link)
+uint64_t
+fabric_least_ns(const struct fabric_cable *link)
 {
-	uint64_t least_ns = link->delay_ns + serialization_ns(wire_bytes(0), link->rate_bps);
+	return link->delay_ns + serialization_ns(wire_bytes(0), link->rate_bps);
+}
 
-	f->lookahead_ns = min_u64(f->lookahead_ns, least_ns);
+void
+fabric_lower_lookahead(struct fabric *f, uint32_t end)
+{
+	uint64_t least_ns = fabric_least_ns(&f->ends[end].link);
+	uint32_t to = f->directions[end].to_node, from = f->directions[peer_of(end)].to_node;
+
+	if (fabric_rank_of(f, from) != fabric_rank_of(f, to))
+		f->abroad->lookahead_ns = min_u64(f->abroad->lookahead_ns, least_ns);
+	else if (fabric_owns(f, from))
+		f->lookahead_ns = min_u64(f->lookahead_ns, least_ns);
 }
 
 int
@@ -217,7 +234,7 @@ fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
 	if (cable_params_is_faulty(&link->errors) &&
 	    (ensure_cable(f, f->n_ends - 2) < 0 || ensure_cable(f, f->n_ends - 1) < 0))
 		return -ENOMEM;
-	lower_lookahead(f, link);
+	fabric_lower_lookahead(f, f->n_ends - 2);
 	return 0;
 }
 
@@ -231,13 +248,6 @@ end_of(const struct fabric *f, struct fabric_end e)
 	    slot->end_index_of_port[e.port] == NO_LOCAL)
 		return NO_END;
 	return slot->ends[slot->end_index_of_port[e.port]];
-}
-
-/* The two ends of a link are adjacent in fabric.ends. */
-static uint32_t
-peer_of(uint32_t end)
-{
-	return end ^ 1;
 }
 
 static void
@@ -279,7 +289,7 @@ fabric_set_cable(struct fabric *f, struct fabric_end from, const struct fabric_c
 		return -ENOMEM;
 	f->ends[end].link = *link;
 	cable_set(f->directions[end].cable, &link->errors);
-	lower_lookahead(f, link);
+	fabric_lower_lookahead(f, end);
 	return 0;
 }
 
@@ -365,8 +375,9 @@ fabric_watch_node(struct fabric *f, uint32_t node, const struct fabric_watch *wa
 struct fabric_stats
 fabric_stats(const struct fabric *f)
 {
-	struct fabric_stats sum = {
-		.windows = f->windows, .calls = f->calls, .critical_calls = f->critical_calls};
+	struct fabric_stats sum = {.windows = f->abroad == NULL ? f->windows : f->abroad->exchanges,
+				   .calls = f->calls,
+				   .critical_calls = f->critical_calls};
 
 	for (uint32_t i = 0; f->started && i < f->n_parts; i++) {
 		sum.packet_hops += f->parts[i].packet_hops;

@@ -48,8 +48,9 @@ void
 part_send(struct fabric *f, struct part *p, uint32_t direction, const struct flight *frame)
 {
 	const struct end *e = &f->ends[direction];
-	struct box *box = &p->out[f->windows & 1][e->to_part];
-	uint64_t *crossing_ns = &p->crossing_ns[e->to_side];
+	bool leaves = e->to_part >= f->n_parts;
+	struct box *box = &p->out[leaves ? 0 : f->windows & 1][e->to_part];
+	uint64_t *crossing_ns = leaves ? &p->leaving_ns : &p->crossing_ns[e->to_side];
 
 	if (unlikely(box->n == box->capacity) && !box_grow(box)) {
 		part_lose(p, flight_mbuf(frame));
@@ -264,10 +265,11 @@ lightest_for(uint32_t n_parts, const struct group *g, uint64_t loads[FABRIC_MAX_
 
 /*
  * Divide the nodes that are now in parts [0, among) into n parts: the heaviest group that is left
- * goes to the lightest part. @return false: no memory.
+ * goes to the lightest part. Groups stay whole if none is heavier than a part's share divided by
+ * groups_of_a_part. @return false: no memory.
  */
 static bool
-choose_parts(struct fabric *f, uint32_t among, uint32_t n)
+choose_parts(struct fabric *f, uint32_t among, uint32_t n, uint32_t groups_of_a_part)
 {
 	struct group *groups = malloc(f->n_nodes * sizeof(*groups));
 	uint32_t *part = malloc(f->n_nodes * sizeof(*part));
@@ -279,7 +281,7 @@ choose_parts(struct fabric *f, uint32_t among, uint32_t n)
 		free(part);
 		return false;
 	}
-	if (weigh(f, groups, among, true) * GROUPS_OF_A_PART * n >
+	if (weigh(f, groups, among, true) * groups_of_a_part * n >
 	    total_weight(groups, f->n_nodes)) {
 		whole = false;
 		weigh(f, groups, among, false);
@@ -300,14 +302,34 @@ choose_parts(struct fabric *f, uint32_t among, uint32_t n)
 	return true;
 }
 
+/* Are the cables in groups faster than all others? */
+static bool
+groups_are_near(const struct fabric *f)
+{
+	uint64_t inside_ns = NEVER_NS, between_ns = NEVER_NS;
+
+	for (uint32_t i = 0; i < f->n_ends; i += 2) {
+		uint64_t *least_ns = group_of(f, f->directions[i].to_node) ==
+						     group_of(f, f->directions[i + 1].to_node)
+					     ? &inside_ns
+					     : &between_ns;
+
+		*least_ns = min_u64(*least_ns, fabric_least_ns(&f->ends[i].link));
+	}
+	return inside_ns < between_ns;
+}
+
 int
 parts_of_ranks(struct fabric *f, uint8_t *rank_of)
 {
+	/* How often ranks must meet depends on the fastest cable between them. */
+	uint32_t groups_of_a_rank = groups_are_near(f) ? 1 : GROUPS_OF_A_PART;
+
 	if (!choose_sides(f))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < f->n_nodes; i++)
 		f->nodes[i].part = 0;
-	if (!choose_parts(f, 1, ranks_of(f)))
+	if (!choose_parts(f, 1, ranks_of(f), groups_of_a_rank))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < f->n_nodes; i++)
 		rank_of[i] = (uint8_t)f->nodes[i].part;
@@ -320,7 +342,7 @@ choose_own_parts(struct fabric *f)
 {
 	for (uint32_t i = 0; i < f->n_nodes; i++)
 		f->nodes[i].part = fabric_owns(f, i) ? 0 : f->n_parts + fabric_rank_of(f, i);
-	return choose_parts(f, f->n_parts, f->n_parts);
+	return choose_parts(f, f->n_parts, f->n_parts, GROUPS_OF_A_PART);
 }
 
 /* ---- building the parts ---- */
@@ -334,7 +356,7 @@ open_part(const struct fabric *f, struct part *p, uint32_t index)
 	p->due = calloc(f->n_nodes + 1, sizeof(*p->due));
 	p->out[0] = calloc(f->n_parts + ranks_of(f), sizeof(*p->out[0]));
 	p->out[1] = calloc(f->n_parts + ranks_of(f), sizeof(*p->out[1]));
-	p->crossing_ns[0] = p->crossing_ns[1] = NEVER_NS;
+	p->crossing_ns[0] = p->crossing_ns[1] = p->leaving_ns = NEVER_NS;
 	ok = p->due != NULL && p->out[0] != NULL && p->out[1] != NULL;
 	for (uint32_t i = 0; i < f->n_sides; i++) {
 		struct side *side = &p->sides[i];
@@ -453,6 +475,6 @@ parts_balance(struct fabric *f)
 	if (!is_uneven(f))
 		return;
 	parts_collect(f);
-	if (choose_parts(f, f->n_parts, f->n_parts))
+	if (choose_parts(f, f->n_parts, f->n_parts, GROUPS_OF_A_PART))
 		fill_parts(f);
 }

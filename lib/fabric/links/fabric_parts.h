@@ -27,8 +27,9 @@ int parts_create(struct fabric *f);
 void parts_destroy(struct fabric *f);
 
 /**
- * Call between windows. If one part has made far more than its share of the calls into nodes since
- * the last time, divide the nodes again by their numbers of calls. Without memory, the parts stay.
+ * Call between windows, when no frame waits for another rank. If one part has made far more than
+ * its share of the calls into nodes since the last time, divide the nodes again by their numbers of
+ * calls. Without memory, the parts stay.
  */
 void parts_balance(struct fabric *f);
 

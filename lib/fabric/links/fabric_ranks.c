@@ -10,7 +10,7 @@
 
 /* Begins what a rank sends another one between two windows; frames follow. */
 struct window_head {
-	uint64_t next_ns[MAX_SIDES];
+	uint64_t next_ns;
 	uint32_t n_frames;
 	uint32_t failed;
 };
@@ -34,9 +34,13 @@ fabric_set_ranks(struct fabric *f, struct ranks *ranks, const struct fabric_carr
 	a->out = calloc(ranks->n, sizeof(*a->out));
 	a->in = calloc(ranks->n, sizeof(*a->in));
 	a->rank_of = calloc(f->n_nodes, sizeof(*a->rank_of));
-	if (a->out == NULL || a->in == NULL || a->rank_of == NULL)
+	if (a->out == NULL || a->in == NULL || a->rank_of == NULL ||
+	    parts_of_ranks(f, a->rank_of) < 0)
 		return -ENOMEM;
-	return parts_of_ranks(f, a->rank_of);
+	f->lookahead_ns = a->lookahead_ns = NEVER_NS;
+	for (uint32_t i = 0; i < f->n_ends; i++)
+		fabric_lower_lookahead(f, i);
+	return 0;
 }
 
 void
@@ -95,7 +99,7 @@ pack(struct fabric *f, uint32_t q, struct window_head head)
 	to->n = 0;
 	rank_bytes_add(to, &head, sizeof(head));
 	for (uint32_t i = 0; i < f->n_parts; i++)
-		head.n_frames += pack_box(f, &f->parts[i].out[f->windows & 1][f->n_parts + q], to);
+		head.n_frames += pack_box(f, &f->parts[i].out[0][f->n_parts + q], to);
 	head.failed |= to->no_memory;
 	if (to->n >= sizeof(head))
 		memcpy(to->at, &head, sizeof(head));
@@ -103,15 +107,14 @@ pack(struct fabric *f, uint32_t q, struct window_head head)
 
 /* @return false: a frame is lost. */
 static bool
-unpack(struct fabric *f, uint32_t q, uint64_t next_ns[MAX_SIDES])
+unpack(struct fabric *f, uint32_t q, uint64_t *next_ns)
 {
 	const struct fabric_carrier *c = &f->abroad->carrier;
 	struct rank_reader r = rank_reader_of(&f->abroad->in[q]);
 	struct window_head head;
 
 	rank_reader_copy(&r, &head, sizeof(head));
-	for (uint32_t s = 0; s < MAX_SIDES; s++)
-		next_ns[s] = min_u64(next_ns[s], head.next_ns[s]);
+	*next_ns = min_u64(*next_ns, head.next_ns);
 	for (uint32_t i = 0; !r.bad && i < head.n_frames; i++) {
 		struct frame_head at;
 		struct rte_mbuf *m;
@@ -129,38 +132,41 @@ unpack(struct fabric *f, uint32_t q, uint64_t next_ns[MAX_SIDES])
 	return !r.bad && !head.failed;
 }
 
-bool
-abroad_exchange(struct fabric *f, uint64_t next_ns[MAX_SIDES])
+uint64_t
+abroad_exchange(struct fabric *f, uint64_t next_ns)
 {
 	struct abroad *a = f->abroad;
 	struct window_head head = {.failed = a->failed};
 
-	memcpy(head.next_ns, next_ns, sizeof(head.next_ns));
-	for (uint32_t i = 0; i < f->n_parts; i++)
+	for (uint32_t i = 0; i < f->n_parts; i++) {
+		next_ns = min_u64(next_ns, f->parts[i].leaving_ns);
+		f->parts[i].leaving_ns = NEVER_NS;
 		head.failed |= f->parts[i].no_memory;
+	}
+	head.next_ns = next_ns;
 	for (uint32_t q = 0; q < a->ranks->n; q++)
 		if (q != a->ranks->self)
 			pack(f, q, head);
 	if (ranks_exchange(a->ranks, a->out, a->in) < 0)
 		a->failed = true;
 	for (uint32_t q = 0; !a->failed && q < a->ranks->n; q++)
-		if (q != a->ranks->self && !unpack(f, q, next_ns))
+		if (q != a->ranks->self && !unpack(f, q, &next_ns))
 			a->failed = true;
 	a->failed |= head.failed;
-	return !a->failed;
+	a->exchanges++;
+	a->before_ns = add_sat(next_ns, a->lookahead_ns);
+	return a->failed ? NEVER_NS : next_ns;
 }
 
 void
 fabric_collect(struct fabric *f)
 {
-	uint64_t next_ns[MAX_SIDES] = {NEVER_NS, NEVER_NS};
-
 	if (!f->started)
 		return;
 	parts_collect(f);
 	/* A failure is found by the next run. */
 	if (f->abroad != NULL)
-		(void)abroad_exchange(f, next_ns);
+		(void)abroad_exchange(f, NEVER_NS);
 }
 
 /* ---- results ---- */

@@ -485,8 +485,37 @@ next_of_sides(struct fabric *f, uint64_t next_ns[MAX_SIDES])
 }
 
 /*
+ * As next_of_sides(). If this rank has to wait for frames of others, let them all meet until one
+ * of its events can be before the next of these. @return false: the run has ended, or failed.
+ */
+static bool
+next_of_ranks(struct fabric *f, uint64_t next_ns[MAX_SIDES])
+{
+	struct abroad *a = f->abroad;
+	bool ok = next_of_sides(f, next_ns);
+
+	while (!ok || min_u64(next_ns[0], next_ns[1]) >= min_u64(a->before_ns, f->until_ns + 1)) {
+		if (abroad_exchange(f, min_u64(next_ns[0], next_ns[1])) > f->until_ns)
+			return false;
+		/* Now no frame to another rank waits in the box of a node's old part. */
+		parts_balance(f);
+		ok = next_of_sides(f, next_ns);
+	}
+	return true;
+}
+
+/* Likewise, of a fabric without other ranks. */
+static bool
+next_of_parts(struct fabric *f, uint64_t next_ns[MAX_SIDES])
+{
+	parts_balance(f);
+	return next_of_sides(f, next_ns);
+}
+
+/*
  * The window of the side with the earlier next event. It ends before a frame can arrive from the
- * other side, whose first event is its own next one, or one that a frame of this side causes.
+ * other side, whose first event is its own next one, or one that a frame of this side causes; and
+ * before a frame can arrive from another rank.
  *
  * @return false: the run has ended, or failed.
  */
@@ -496,13 +525,8 @@ next_window(void *arg)
 	struct fabric *f = arg;
 	uint64_t next_ns[MAX_SIDES], end_ns;
 	uint32_t side;
-	bool ok;
 
-	parts_balance(f);
-	ok = next_of_sides(f, next_ns);
-	if (f->abroad != NULL)
-		ok = abroad_exchange(f, next_ns);
-	if (!ok)
+	if (!(f->abroad == NULL ? next_of_parts(f, next_ns) : next_of_ranks(f, next_ns)))
 		return false;
 	side = next_ns[1] < next_ns[0];
 	if (next_ns[side] > f->until_ns)
@@ -512,6 +536,8 @@ next_window(void *arg)
 		end_ns =
 			add_sat(min_u64(next_ns[1 - side], add_sat(next_ns[side], f->lookahead_ns)),
 				f->lookahead_ns - 1);
+	if (f->abroad != NULL)
+		end_ns = min_u64(end_ns, f->abroad->before_ns - 1);
 	f->windows++;
 	f->window_side = side;
 	f->window_end_ns = min_u64(f->until_ns, end_ns);
@@ -594,6 +620,8 @@ fabric_run(struct fabric *f, uint64_t until_ns)
 	if (rc < 0)
 		return rc;
 	f->until_ns = min_u64(until_ns, EVENT_NEVER - 1);
+	if (f->abroad != NULL)
+		f->abroad->before_ns = 0;
 	/* Pokes and injected frames since the last run may have come before all else. */
 	for (uint32_t i = 0; i < f->n_parts; i++)
 		for (uint32_t s = 0; s < f->n_sides; s++)

@@ -98,12 +98,13 @@ struct part {
 	uint32_t index;
 	bool no_memory; /* a frame in flight was lost for lack of memory: the run ends */
 	/*
-	 * Frames to other parts, by part, and to other ranks: sent in windows with an even number,
-	 * and an odd one.
+	 * Frames to other parts, by part: sent in windows with an even number, and an odd one.
+	 * Those to other ranks, sent in all windows since the last exchange, are in out[0].
 	 */
 	struct box *out[2];
-	/* By side: earliest arrival of the frames in the boxes of the last window. */
+	/* By side: earliest arrival of the frames to other parts in the last window's boxes. */
 	uint64_t crossing_ns[MAX_SIDES];
+	uint64_t leaving_ns; /* earliest arrival of the frames in the boxes to other ranks */
 	uint64_t packet_hops, hop_bytes;
 	uint64_t calls; /* into its nodes in this window */
 } __attribute__((aligned(LINES_APART)));
@@ -123,7 +124,7 @@ struct fabric {
 	uint32_t n_sides;
 	uint32_t n_ends, max_ends;
 	uint32_t n_nodes, max_nodes;
-	uint64_t lookahead_ns; /* least time of a frame from node to node */
+	uint64_t lookahead_ns; /* least time of a frame from node to node of this rank */
 	uint64_t until_ns;     /* of this run */
 	uint64_t window_end_ns;
 	uint32_t window_side;           /* its nodes run in this window */
@@ -143,6 +144,9 @@ struct abroad {
 	/* of the other ranks, as of the last fabric_gather() */
 	uint64_t packet_hops, hop_bytes;
 	struct cable_counts *cables; /* by end; NULL: not gathered yet */
+	uint64_t lookahead_ns;       /* least time of a frame from a rank to another one */
+	uint64_t before_ns;          /* no frame of another rank can arrive before that */
+	uint64_t exchanges;          /* of frames */
 	bool failed;                 /* the ranks cannot go on */
 };
 
@@ -167,6 +171,12 @@ mix(uint64_t digest, uint64_t value)
 	digest *= 0xbf58476d1ce4e5b9ull;
 	return digest ^ digest >> 29;
 }
+
+/** Least time of a frame on a cable. */
+uint64_t fabric_least_ns(const struct fabric_cable *link);
+
+/** The cable from this end may be faster than all before. */
+void fabric_lower_lookahead(struct fabric *f, uint32_t end);
 
 /** A frame has left by this end: put it on the cable, or lose it. */
 void fabric_put(struct fabric *f, uint32_t end, struct rte_mbuf *m, uint64_t sent_ns);
