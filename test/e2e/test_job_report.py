@@ -174,7 +174,7 @@ def check_values(work, out):
     done = script("sweep", work / "s.ini", "--set", "job ring.bytes=500KB,1MB", "--workers", "1", "--out", sweep)
     check_equal("a sweep of jobs", done.returncode, 0)
     page = (sweep / "sweep.html").read_text(encoding="utf-8")
-    check("its page has their completion times", all(f'"id":"jct-{name}","title":"Completion time of iterations of {name}"' in page for name in ("ring", "experts")) and "<th>JCT ring, mean µs" in page, page[-3000:])
+    check("its page has their completion times", all(f'"id":"jct-{name}","title":"JCT of {name}"' in page for name in ("ring", "experts")) and "<th>JCT ring, mean µs" in page, page[-3000:])
     times = quench.Sweep(sweep).table["ring_jct_mean_ns"]
     check("twice the bytes take longer", times[1] > times[0] > 30_000, times)
     done = script("plot", "jct", sweep, "--out", work / "sweep.pdf")

@@ -17,7 +17,7 @@ def us(ns):
 def job_table(jobs, unit):
     """unit: of rates"""
     alone = any(job.get("jct_ratio_alone") for job in jobs)
-    heads = ("job", "ranks", "iterations", "mean µs", "p50 µs", "p99 µs", "max µs", "variation", "mean / bound", f"bus {unit.name}", "CNPs", "CE packets", "retransmitted", "paused µs", *["mean / alone"] * alone)
+    heads = ("job", "ranks", "iterations", "JCT mean µs", "JCT p50 µs", "JCT p99 µs", "JCT max µs", "variation", "mean / bound", f"bus {unit.name}", "CNPs", "CE packets", "retransmitted", "paused µs", *["mean / alone"] * alone)
     rows = []
     for job in jobs:
         ended = job["iterations_ended"]
@@ -29,7 +29,7 @@ def job_table(jobs, unit):
                      *[f"{job['jct_ratio_alone']:.3f}" if job["jct_ratio_alone"] else "-"] * alone))
     waits = "".join(f'<p class="bad">Job {escape(job["name"])}: iteration {job["iterations_ended"] + 1} has not ended: rank {job["waits_rank"]}: '
                     f'{said(job["waits_for"])}.' for job in jobs if job["waits_for"] is not None)
-    return table(heads, rows) + waits
+    return table(heads, rows) + '<p class="note">JCT: job completion time, from the start of an iteration until all ranks have ended it.' + waits
 
 
 def drawing(height, words, beside, parts):
@@ -84,7 +84,7 @@ def iterations_chart(job):
         parts.append(text(f"{(i + 0.425) * step:.2f}%", high + 22, str(rows[i]["iteration"]), "middle"))
     keys = ", ".join(keyed(kind, words if "inside" in kinds else words.removeprefix("other ")) for kind, _, words in PARTS if kind in kinds)
     return ("<h3>Iterations</h3>" + drawing(high + 30, f"completion times of job {job['name']}", [label(16, f"{us(most)} µs"), label(high + 6, "0")], parts) +
-            f'<p class="lead">Completion time of each iteration{", by its critical path: " + keys if any(it["critical_path"] for it in rows) else ""}.</p>')
+            f'<p class="lead">JCT of each iteration{", by its critical path: " + keys if any(it["critical_path"] for it in rows) else ""}.</p>')
 
 
 def gantt(job, states, path):

@@ -122,7 +122,7 @@ def look(runs, run, n):
 
 
 def completion_times(runs, labels, _):
-    """The completion time of each iteration of each job."""
+    """The JCT of each iteration of each job."""
     curves = []
     for i, (run, label) in enumerate(zip(runs, labels)):
         jobs = run.results.get("jobs", [])
@@ -134,7 +134,7 @@ def completion_times(runs, labels, _):
 
 
 def times_alone(runs, labels, _):
-    """The completion time of each iteration of each job, divided by that of the job alone."""
+    """The JCT of each iteration of each job, divided by that of the job alone."""
     curves = []
     for i, (run, label) in enumerate(zip(runs, labels)):
         jobs = [job for job in run.results.get("jobs", []) if job["jct_ratio_alone"] is not None]
@@ -168,8 +168,8 @@ OF_RUNS = {
     "paused": ("steps", "time (ms)", "paused ports", sums("rx_pause_duration_us", "pauses", 1e-3)),
     "completion": ("share", "completion time (µs)", "share of messages", shares("completion_ns", 1e3)),
     "slowdown": ("share", "slowdown", "share of messages", shares("slowdown_milli", 1e3)),
-    "jct": ("points", "iteration", "completion time of an iteration (µs)", completion_times),
-    "jct-of-alone": ("points", "iteration", "completion time of an iteration, divided by that of the job alone", times_alone),
+    "jct": ("points", "iteration", "JCT (µs)", completion_times),
+    "jct-of-alone": ("points", "iteration", "JCT, divided by that of the job alone", times_alone),
     "servers": ("marks", "server", "payload sent per NIC of the server (Gb/s)", servers),
     "rtt": ("share", "round-trip time (µs)", "share of round trips", shares("rtt_ns", 1e3)),
 }
@@ -183,8 +183,8 @@ OF_SWEEPS = {
     "pauses": ("PFC frames", 1, {"pause_frames_after_measure": ""}),
     "converged": ("time to converge (ms)", 1, {"converged_ms": ""}),
     "slowdown": ("slowdown", 1, {"slowdown_p50": "p50", "slowdown_p99": "p99"}),
-    "jct": ("completion time of an iteration (µs)", 1e-3, {}),  # of each job
-    "jct-of-alone": ("mean completion time, divided by that of the job alone", 1, {}),  # of each job
+    "jct": ("JCT (µs)", 1e-3, {}),  # of each job
+    "jct-of-alone": ("mean JCT, divided by that of the job alone", 1, {}),  # of each job
     "servers": ("payload sent by a server (Gb/s)", 1e-9, {"server_tx_max_bps": "most", "server_tx_min_bps": "least"}),
 }
 

@@ -14,6 +14,7 @@ from . import sizes
 # Converged: the flows' mean rates over WINDOW_MS have at least Jain's index FAIR, and their sum is at least FULL times its final mean.
 WINDOW_MS = 5.0
 FAIR, FULL = 0.98, 0.95
+CONVERGED = f"Converged: for {WINDOW_MS:g} ms, the rates of the flows are fair and the link is full."
 NEAR_ONE = 0.8
 SPREAD = 0.5  # of marks of equal values that no line joins: of the distance of two values, that of the first and the last mark at one
 
@@ -189,7 +190,7 @@ STYLES = {"-": "solid", "--": "dashed", ":": "dotted", "-.": "dash-dot"}
 PANELS = {
     "queue": ("{}: queue, mean (solid), p99 (dashed)", ("fluid_queue_bytes", ", fluid fixed point (dash-dot)"), "queue (KB)", ()),
     "share": ("Link use (solid) and Jain index (dashed)", ("", ""), "share, index", ()),
-    "time": (f"Time until rates are fair and the link is full for {WINDOW_MS:g} ms", ("fluid_converged_ms", ", fluid model (dash-dot)"), "time (ms)", ("converged_ms", "fluid_converged_ms")),
+    "time": (f"Time to converge (fair, full link for {WINDOW_MS:g} ms)", ("fluid_converged_ms", ": packets (solid), model (dash-dot)"), "time (ms)", ("converged_ms", "fluid_converged_ms")),
     "slowdown": ("Slowdown of messages, p99", ("", ""), "slowdown", ("slowdown_p99",)),
 }
 
@@ -198,7 +199,7 @@ def panels(rows):
     """Title and label of those of PANELS that have something to show, and of one of the completion times of jobs."""
     names = jobs(rows)
     words = ", ".join(f"{name} ({style})" for name, style in zip(names, itertools.cycle(STYLES.values())))
-    found = {"jct": (f"Completion time of iterations, mean: {words if len(names) > 1 else names[0]}", "time (µs)")} if names else {}
+    found = {"jct": (f"JCT (job completion time), mean: {words if len(names) > 1 else names[0]}", "time (µs)")} if names else {}
 
     def known(*columns):
         return any(row.get(column) is not None for row in rows for column in columns)

@@ -9,7 +9,7 @@ from .html import digits, document, escape, fixed, number, rate_unit, table
 CHARTS = (
     ("queue", "Queue of the bottleneck", "KB", (("mean", "queue_mean_bytes", 1e3), ("p99", "queue_p99_bytes", 1e3), ("fluid fixed point", "fluid_queue_bytes", 1e3))),
     ("share", "Link use and Jain index", "share, index", (("link use", "link_use", 1), ("Jain index", "jain_index", 1))),
-    ("time", f"Time until rates are fair and the link is full for {sweep.WINDOW_MS:g} ms", "ms", (("packets", "converged_ms", 1), ("fluid model", "fluid_converged_ms", 1))),
+    ("time", "Time to converge", "ms", (("packets", "converged_ms", 1), ("fluid model", "fluid_converged_ms", 1))),
     ("slowdown", "Slowdown of messages", "slowdown", (("p50", "slowdown_p50", 1), ("p99", "slowdown_p99", 1))),
     ("marks", "Packets marked CE in the bottleneck queue", "packets", (("marked", "ecn_marked_packets", 1),)),
     ("pauses", "PFC frames sent in the measured window", "frames", (("frames", "pause_frames_after_measure", 1),)),
@@ -21,17 +21,17 @@ COLUMNS = (
     ("slowest", "rate_min_bps", None), ("fastest", "rate_max_bps", None), ("queue mean KB", "queue_mean_bytes", lambda v: fixed(v / 1e3, 1)),
     ("queue p99 KB", "queue_p99_bytes", lambda v: fixed(v / 1e3, 1)), ("marked in the bottleneck", "ecn_marked_packets", number), ("CNPs sent", "np_cnp_sent", number),
     ("pauses", "pause_frames_after_measure", number), ("dropped", "dropped_packets", number), ("slowdown p99", "slowdown_p99", lambda v: fixed(v, 2)),
-    ("converged ms", "converged_ms", lambda v: fixed(v, 1)),
+    ("time to converge ms", "converged_ms", lambda v: fixed(v, 1)),
 )
 
 
 def of_jobs(rows):
-    """Charts and columns of the table of the completion times of jobs, as above; empty without jobs."""
+    """Charts and columns of the table of the JCT (job completion times), as above; empty without jobs."""
     names = sweep.jobs(rows)
-    found = [(f"jct-{name}", f"Completion time of iterations of {name}", "µs", [(what, f"{name}_jct_{what}_ns", 1e3) for what in ("mean", "p99")]) for name in names]
+    found = [(f"jct-{name}", f"JCT of {name}", "µs", [(what, f"{name}_jct_{what}_ns", 1e3) for what in ("mean", "p99")]) for name in names]
     alone = [(name, f"{name}_jct_ratio_alone", 1) for name in names]
     heads = [(f"JCT {name}, {what} µs", f"{name}_jct_{what}_ns", lambda v: digits(v / 1e3)) for name in names for what in ("mean", "p99")]
-    return [*found, ("alone", "Mean completion time, as a multiple of that of the job alone", "times", alone)], heads + [(f"{name}, mean / alone", column, lambda v: f"{v:.3f}") for name, column, _ in alone]
+    return [*found, ("alone", "Mean JCT, as a multiple of that of the job alone", "times", alone)], heads + [(f"JCT {name}, mean / alone", column, lambda v: f"{v:.3f}") for name, column, _ in alone]
 
 
 def at_each_value(groups, column, scale):
@@ -66,8 +66,12 @@ def chart(spec, axes_of_grid, rows):
             series.append({"label": ": ".join(words), "shown": True, "values": mean, "low": low, "high": high, **colour})
     several = len({row["seed"] for row in rows}) > 1
     note = "Mean over the seeds; a bar from the least to the greatest." if several else ""
-    if name == "time" and any(mean is None for s in series for mean in s["values"]):
-        note = f"{note} No mark: not reached in the run.".strip()
+    if name == "time":
+        note = f"{sweep.CONVERGED} {note}".strip()
+        if any(mean is None for s in series for mean in s["values"]):
+            note += " No mark: the run never converged."
+    if name.startswith("jct-"):
+        note = f"JCT: job completion time, of each iteration. {note}".strip()
     low = sweep.least_share(rows) if name == "share" else 0
     if low:
         note = f"{note} The axis begins at {low:g}.".strip()
