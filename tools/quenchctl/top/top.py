@@ -63,7 +63,7 @@ class Top:
         if self.desk is None:
             view.add(Style.ALARM, f"{head}, {'DOES NOT ANSWER' if self.silent else 'PROGRAM ENDED'} after {clock(now.elapsed_ns)}: last picture")
         else:
-            view.add(Style.PLAIN, f"{head}, up {clock(now.elapsed_ns)}, every {self.interval_s:.3g} s{', held' if self.held else ''}{', idle hidden' if self.hide_quiet else ''}")
+            view.add(Style.PLAIN, f"{head}, up {clock(now.elapsed_ns)}, every {self.interval_s:.3g} s{', held' if self.held else ''}{', idle hidden' if self.hide_quiet else ''}; counts per second")
         add(view, self.two)
         return view
 
