@@ -47,7 +47,7 @@ def check_different(work, a, b):
     check_equal("a flow that only A has", (rows(document, "flows")["incast h4"]["values"][1], rows(document, "flows")["incast h4"]["relative"]), (None, [None]))
     high = rows(document, "counters")["all switches, all ports: queue3/watermark_bytes"]
     check("a watermark is none of them", high["values"][0] >= a_max and high["values"][1] >= b_max, high)
-    for words in ("[wred] green_max_threshold_bytes  200KB  100KB", "queue, mean", "incast h4", "the runs differ in length"):
+    for words in ("[wred] green_max_threshold_bytes  200KB  100KB", "queue, mean", "incast h4", "the runs differ in length", "measured windows differ: A "):
         check(f"the text has {words}", words in done.stdout, done.stdout)
     check_equal("too far apart for --within", compare(work / "ab", a[0], b[0], "--within", "0.01").returncode, 1)
     return work / "ab" / "compare.html"

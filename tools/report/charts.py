@@ -32,6 +32,11 @@ def sent_until_ms(run):
     return max((float(s["time_ns"][np.flatnonzero(s["wire_rate_bps"])[-1]]) / 1e6 for s in run.flows.values() if s["wire_rate_bps"].any()), default=0.0)
 
 
+def send_together(run):
+    """Do all flows send in the whole measured window? Only then are their mean rates shares of one time."""
+    return all((series["wire_rate_bps"][series["time_ns"] > run.results["measure_from_ns"]] > 0).all() for series in run.flows.values())
+
+
 def chart(name, title, unit, note, times_ns, columns, first=(), steps=True, counts=False, lowest=False, total=None):
     """A chart. steps: each value covers the interval that ends at its time. counts: the values are counts per time, and are thinned to means.
     lowest: of many series, the lowest are shown at first. total: (label, function) of a series that stands for all.

@@ -96,7 +96,7 @@ class Comparison:
             return lambda run: run.results["bottleneck"][key] / scale
         return [
             self.figure("goodput, all flows", goodput, "Gb/s"),
-            self.figure("Jain index", lambda run: run.results["jain_index"]),
+            self.figure("Jain index", lambda run: run.results["jain_index"] if charts.send_together(run) else None),
             *self.jobs(),
             self.figure("link use", bottleneck("link_use", 0.01), "%"),
             self.figure("queue, mean", bottleneck("queue_mean_bytes", 1e3), "KB"),
@@ -143,7 +143,9 @@ class Comparison:
                 for p in percentiles for edge, found in self.by_size]
 
     def notes(self):
-        return [f"{letter}: {line}" for letter, run in zip(self.letters, self.runs) for line in sizes.notes(run)]
+        windows = [f"{html.digits(run.results['measure_from_ns'] / 1e6)} to {seconds(run.results['duration_ns'])}" for run in self.runs]
+        differ = [f"measured windows differ: {', '.join(f'{letter} {window}' for letter, window in zip(self.letters, windows))}"] if len(set(windows)) > 1 else []
+        return differ + [f"{letter}: {line}" for letter, run in zip(self.letters, self.runs) for line in sizes.notes(run)]
 
     def beyond(self, percent):
         return [row for row in self.headline() if row.beyond(percent)]
@@ -245,7 +247,7 @@ class Comparison:
 <p class="lead">{"Their digests are equal: the same run." if self.same() else ""} Each run has a colour. Each flow or queue has a dash pattern.{note}</p>
 <h2>Results</h2>
 {figures([row for row in self.headline() if row.name not in below])}
-{"".join(f'<p class="note">{escape(line)}.' for line in self.notes())}
+{"".join(f'<p class="note">{escape(line[0].upper() + line[1:])}.' for line in self.notes())}
 {"<h2>Slowdown by message size</h2>" + figures(self.slowdowns_by_size(sizes.PERCENTILES)) if self.by_size else ""}
 <h2>Configuration</h2>
 {asked}

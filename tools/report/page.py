@@ -143,11 +143,6 @@ def fluid_tables(run):
         f'<p class="note">Difference: RMS of means over {fluid.DISTANCE_MS:g} ms, as a share of the link.' + fluid_note(results, queue)
 
 
-def send_together(run):
-    """Do all flows send in the whole measured window? Only then are their mean rates shares of one time."""
-    return all((series["wire_rate_bps"][series["time_ns"] > run.results["measure_from_ns"]] > 0).all() for series in run.flows.values())
-
-
 def pauses_of_hosts(run):
     """A row of facts, if hosts have sent PFC frames. The last one is known to a sample."""
     frames = sum(p["tx_pause"] for p in run.results["pfc_counters"] if topology.is_host(str(p["node"])))
@@ -167,7 +162,7 @@ def fact_table(run):
     window = "measured window" if results["measure_from_ns"] else "whole run"
     warnings = "".join(f'<p class="bad">{said(text)}.' for text in results.get("warnings", []))
     return warnings + table((), (
-        *([("Jain index", f"{results['jain_index']:.4f}")] if send_together(run) else []),
+        *([("Jain index", f"{results['jain_index']:.4f}")] if charts.send_together(run) else []),
         ("Link use", f"{b['link_use'] * 100:.2f} % of {rate_unit(run.bottleneck_speed_bps()).short(run.bottleneck_speed_bps())} at {escape(str(b['node']))} "
                      f"port {b['port']}"),
         ("Queue", f"{escape(str(b['node']))} port {b['port']} queue {b['queue']}: mean {kbytes(b['queue_mean_bytes'])}, p50 {kbytes(b['queue_p50_bytes'])}, "
