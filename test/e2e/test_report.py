@@ -143,7 +143,7 @@ def check_websearch(work):
     page = (out / "report.html").read_text(encoding="utf-8")
     changes = ["flow search.load_bps=500M", "fabric.size_edges=10KB,100KB 1MB"]
     check_equal("results.json has what was changed", run_.results["changes"], changes)
-    check("the title and the settings have it", f"<h1>websearch-poisson, {', '.join(changes)}, seed" in page and "Changed with --set" in page, page[:3000])
+    check("the title and the settings have it", f"<h1>websearch-poisson, {', '.join(changes)}, seed" in page and "Changed with <span class=\"keyed\">--set</span>" in page, page[:3000])
     check("it warns", " sizes have fewer than 100\u00a0messages, so their p99 is the largest slowdown" in page, page[page.find("Slowdown by message size"):][:3000])
 
 
@@ -173,6 +173,7 @@ def check_digits():
     """Large figures have no exponent, so columns stay narrow."""
     check_equal("four digits", [html.digits(v) for v in (1.23456, 872.42, 9999, 40_654.3)], ["1.235", "872.4", "9\u202f999", "40\u202f654"])
     check_equal("always four", [html.padded(v) for v in (2.44, 8, 0, 999.97, 1234)], ["2.440", "8.000", "0", "1\u202f000", "1\u202f234"])
+    check_equal("one number of digits in a column", [html.even(["10.35", "0.136"]), html.even(["5.000", "0.163", "0"])], [["10.35", "0.1360"], ["5.000", "0.163", "0"]])
     check_equal("one way to group digits", [html.kbytes(9_532_460), html.seconds(12e9), html.number(35_086), html.RATE_UNITS[0](1_434_000_000_000)],
                 ["9\u202f532.5\u00a0KB", "12\u202f000 ms", "35\u202f086", "1\u202f434.000"])
 

@@ -111,9 +111,10 @@ def seconds(ns: float) -> str:
 
 
 def even(column: Sequence[object]) -> list[object]:
-    """Cells of one quantity: 22.7 below 24.07 is 22.70, and 10 below 9.599 is 10.00, as digits() leaves out zeros."""
+    """Cells of one quantity: 22.7 below 24.07 is 22.70, 10 below 9.599 is 10.00, and 0.136 below 10.35 is 0.1360, as digits() leaves out zeros."""
     parted = {(before, after) for before, dot, after in (str(cell).partition(".") for cell in column) if before.isdigit() and (after.isdigit() or not dot)}
     most = max((len(before.lstrip("0") + after) for before, after in parted if after), default=0)  # digits of a number with a fraction
+    fixed_places = len({len(after) for _, after in parted if after}) < 2  # of numbers that digits() has not made
     places = {length: max(len(after) for before, after in parted if len(before) == length) for length in {len(before) for before, _ in parted}}
 
     def filled(cell: object) -> object:
@@ -121,6 +122,8 @@ def even(column: Sequence[object]) -> list[object]:
         if (before, after) not in parted or before == "0" and not after:
             return cell
         wanted = max(places[len(before)], 0 if after else min(most, DIGITS) - len(before))
+        if before == "0" and not fixed_places and after.strip("0"):
+            wanted = max(wanted, len(after) - len(after.lstrip("0")) + min(most, DIGITS))
         return f"{before}.{after:0<{wanted}}" if wanted else cell
     return [filled(cell) for cell in column]
 

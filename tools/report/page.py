@@ -9,6 +9,7 @@ from quench import Run, fluid
 from . import charts, counters, jobs, output, pauses, sizes, topology
 from .html import breakable, changed, digits, document, even, kbytes, number, rate_unit, said, seconds, size_text, table
 
+SENDING_THROUGHOUT = 0.95  # of a run: with less, figures of its whole window are not those of its flows
 CAPTIONS = {
     "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step. Dashed: the link divided by the flows, if all go to one host. "
              "Black: the fluid model, if it knows the scenario.",
@@ -23,7 +24,7 @@ CAPTIONS = {
 
 def flow_table(results):
     unit = rate_unit(results["link_speed_bps"])
-    heads = ("flow", "from → to", *(f"{what} {unit.name}" for what in ("wire", "goodput", "lowest rate")), "messages", "CNPs", "cuts",
+    heads = ("flow", "from → to", *(f"{what} {unit.name}" for what in ("wire", "goodput", "lowest allowed")), "messages", "CNPs", "cuts",
              "retransmitted")
     mixed = len(results.get("algorithms", [])) > 1
     heads += ("algorithm",) * mixed
@@ -80,13 +81,13 @@ def sizes_table(run):
     found = sizes.of(run)
     if not found["all"]["messages"]:
         return ""
-    named = [(f"up to {size_text(bucket['to_bytes'])}", bucket) for bucket in found["sizes"]]
+    named = [(size_text(bucket["to_bytes"]), bucket) for bucket in found["sizes"]]
     rows = [(name, number(bucket["messages"]), number(bucket["not_ended"]), *even(["-" if bucket[p] is None else digits(bucket[p]) for p in sizes.PERCENTILES]))
             for name, bucket in [*named, ("all", found["all"])]]
     note = (f"<p>p99 of all messages: 95 % confidence interval from {' to '.join(even([digits(found['p99_low']), digits(found['p99_high'])]))}, by batches in the order of time."
             if found["p99_low"] is not None else f"<p>Too few messages for a confidence interval: it needs {number(1000)}.")
     note += "".join(f"<p>{said(line[0].upper() + line[1:])}." for line in sizes.notes(run))
-    return "<h2>Slowdown by message size</h2>" + table(("size", "messages", "not ended", *sizes.NAMES.values()), rows) + note
+    return "<h2>Slowdown by message size</h2>" + table(("size, up to", "messages", "not ended", *sizes.NAMES.values()), rows) + note
 
 
 def fluid_note(results, queue):
@@ -153,6 +154,12 @@ def pauses_of_hosts(run):
     return [("Pauses of hosts", f"{number(frames)} frames in the whole run" + ("" if last is None else f", the last one at {seconds(float(last))}"))]
 
 
+def idle_since(run):
+    """A run whose flows end early uses less of the link than they did while they sent."""
+    sent_ms, end_ms = charts.sent_until_ms(run), run.results["duration_ns"] / 1e6
+    return f"; no flow sends after {digits(sent_ms)}\u00a0ms" if 0 < sent_ms < SENDING_THROUGHOUT * end_ms else ""
+
+
 def fact_table(run):
     results = run.results
     b = results["bottleneck"]
@@ -164,7 +171,7 @@ def fact_table(run):
     return warnings + table((), (
         *([("Jain index", f"{results['jain_index']:.4f}")] if charts.send_together(run) else []),
         ("Link use", f"{b['link_use'] * 100:.2f} % of {rate_unit(run.bottleneck_speed_bps()).short(run.bottleneck_speed_bps())} at {escape(str(b['node']))} "
-                     f"port {b['port']}"),
+                     f"port {b['port']}{idle_since(run)}"),
         ("Queue", f"{escape(str(b['node']))} port {b['port']} queue {b['queue']}: mean {kbytes(b['queue_mean_bytes'])}, p50 {kbytes(b['queue_p50_bytes'])}, "
                   f"p99 {kbytes(b['queue_p99_bytes'])}, max {kbytes(b['queue_max_bytes'])}"),
         ("Marked CE", f"{number(results['counters']['ecn_marked_packets'])} packets" +
@@ -194,7 +201,7 @@ def algorithms_table(results):
 def settings_table(results):
     return table((), (
         ("Scenario", escape(results["scenario"])),
-        *([("Changed with --set", "<br>".join(map(breakable, results["changes"])))] if results.get("changes") else []),
+        *([(said("Changed with --set"), "<br>".join(map(breakable, results["changes"])))] if results.get("changes") else []),
         ("Seed", number(results["seed"])),
         ("Time", f"{seconds(results['duration_ns'])}, measured from {seconds(results['measure_from_ns'])}"),
         ("Congestion control, PFC, ICRC check", escape(f"{' and '.join(used_cc(results))}, {results['pfc']}, {results['icrc_check']}")),
