@@ -17,7 +17,7 @@ CHARTS = (
 
 # Columns of the table: head, column, text of a value; None: a rate.
 COLUMNS = (
-    ("flows", "flows", number), ("link use", "link_use", lambda v: f"{v:.3f}"), ("Jain index", "jain_index", lambda v: f"{v:.3f}"),
+    ("flows", "flows", number), ("link use %", "link_use", lambda v: f"{100 * v:.2f}"), ("Jain index", "jain_index", lambda v: f"{v:.4f}"),
     ("slowest", "rate_min_bps", None), ("fastest", "rate_max_bps", None), ("queue mean KB", "queue_mean_bytes", lambda v: fixed(v / 1e3, 1)),
     ("queue p99 KB", "queue_p99_bytes", lambda v: fixed(v / 1e3, 1)), ("marked in the bottleneck", "ecn_marked_packets", number), ("CNPs sent", "np_cnp_sent", number),
     ("pauses", "pause_frames_after_measure", number), ("dropped", "dropped_packets", number), ("slowdown p99", "slowdown_p99", lambda v: fixed(v, 2)),
@@ -65,7 +65,8 @@ def chart(spec, axes_of_grid, rows):
             colour = {"run": i, "pair": what} if len(curves) > 1 else {"run": k, "pair": ""}
             series.append({"label": ": ".join(words), "shown": True, "values": mean, "low": low, "high": high, **colour})
     several = len({row["seed"] for row in rows}) > 1
-    note = "Mean over the seeds; a bar from the least to the greatest." if several else ""
+    bars = any(low != high for s in series for low, high in zip(s["low"], s["high"]))
+    note = f"Mean over the seeds{'; a bar from the least to the greatest' if bars else ', which differ in nothing here'}." if several else ""
     if name == "time":
         note = f"{sweep.CONVERGED} {note}".strip()
         if any(mean is None for s in series for mean in s["values"]):
