@@ -203,6 +203,11 @@
 				make("button", { type: "button", onclick: () => set(false) }, "none of these"), list);
 		}
 
+		/* What stands for all is under the others, and seen at their sides where they are equal. */
+		isTotal(s) {
+			return s.total && s.run === undefined;
+		}
+
 		/* Marks over words, which no line joins. */
 		marksAlone() {
 			return Boolean(this.spec.ticks) && !this.spec.joined;
@@ -253,7 +258,7 @@
 				},
 				axes: [{ label: this.overTime ? "time (ms)" : unit, size: 36, ...axis, ...this.tickOptions(), ...log ? { filter: decades } : {} }, { label: this.spec.unit, size: this.yRoom, ...axis, filter: (u, splits) => splits.map(v => v <= most ? v : null) }],
 				series: [{ label: unit, value: (u, v) => ticks ? ticks[Math.round(v)] ?? "–" : short(v) }, ...series.map(s => ({
-					label: s.label, value: (u, v) => short(v), width: s.model ? 1.5 : 1.25, points: this.points(s), spanGaps: true,
+					label: s.label, value: (u, v) => short(v), width: this.isTotal(s) ? 2.75 : s.model ? 1.5 : 1.25, points: this.points(s), spanGaps: true,
 					stroke: colourOf(s), alpha: s.run !== undefined && series.length > 4 ? 0.7 : 1,  // lines below others stay visible
 					dash: dashOf(s),
 					auto: !s.dashed,  // heights() decides
