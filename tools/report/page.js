@@ -517,18 +517,17 @@
 				.map(e => ({ x: u.valToPos(e.at, "x", true), label: e.label }));
 		}
 
-		/* Beside the line of each moment, on the side that has more room: up to the next line, or past one that is near. */
+		/* Beside the line of each moment: on a side where they end before the next line that is not near, else over that line. */
 		words(ctx, bbox, ratio, moments) {
 			ctx.fillStyle = css("--soft");
 			moments.forEach(({ x, label }, i) => {
-				const room = way => {
-					const border = way > 0 ? bbox.left + bbox.width - x : x - bbox.left;
-					const next = Math.min(border, ...moments.map(other => way * (other.x - x)).filter(px => px > LEAST_WORDS_PX * ratio));
-					return next - 6 * ratio;
-				};
-				const leftwards = ctx.measureText(label).width > room(1) && room(-1) > room(1);
+				const border = way => (way > 0 ? bbox.left + bbox.width - x : x - bbox.left) - 6 * ratio;
+				const next = way => Math.min(border(way), ...moments.map(other => way * (other.x - x)).filter(px => px > LEAST_WORDS_PX * ratio).map(px => px - 6 * ratio));
+				const wide = ctx.measureText(label).width;
+				const fits = [next, border].flatMap(room => [1, -1].filter(way => wide <= room(way)));
+				const way = fits[0] ?? (border(-1) > border(1) ? -1 : 1), leftwards = way < 0;
 				ctx.textAlign = leftwards ? "right" : "left";
-				this.write(ctx, this.fitted(ctx, label, room(leftwards ? -1 : 1)), x + (leftwards ? -3 : 3) * ratio, bbox.top + (11 + 13 * (i % 6)) * ratio);
+				this.write(ctx, this.fitted(ctx, label, border(way)), x + (leftwards ? -3 : 3) * ratio, bbox.top + (11 + 13 * (i % 6)) * ratio);
 			});
 		}
 
