@@ -209,6 +209,9 @@ def check_thinning():
     check("in the order of time", (np.diff(at) > 0).all())
     check("counts keep their sum", np.isclose(thin.means(values).sum() * 50, values.sum()))
     check("and times those of the last", thin.last_times(ms)[0] == 5 and thin.last_times(ms)[-1] == 1000)
+    late = series.since_first(np.array([0.0, 0.0, 40.0, 0.0]))
+    check_equal("unknown before the first value", series.rounded(late), [None, None, 40, 0])
+    check_equal("a mean is that of known values", series.rounded(series.mean_of([late, np.array([np.nan, 10.0, 20.0, 20.0])], axis=0)), [None, 10, 30, 10])
     check_equal("a few are left as they are", list(series.Thinner(3, 400).values(values[:3])), [1, 1, 1])
 
 

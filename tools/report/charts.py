@@ -7,7 +7,7 @@ from .html import number, rate_unit
 
 
 # Series that stand for all of a chart
-MEAN = ("mean of all", np.mean)
+MEAN = ("mean of all", ts.mean_of)
 SUM = ("sum of all", np.sum)
 NEAR = 2.5  # a limit up to so many times what is measured is seen in its chart, as heights() of page.js
 
@@ -38,14 +38,14 @@ def send_together(run):
 
 
 def chart(name, title, unit, note, times_ns, columns, first=(), steps=True, counts=False, lowest=False, total=None):
-    """A chart. steps: each value covers the interval that ends at its time. counts: the values are counts per time, and are thinned to means.
+    """A chart. steps: each value covers the interval that ends at its time. counts: the values are counts per time, or rates, which are thinned to means.
     lowest: of many series, the lowest are shown at first. total: (label, function) of a series that stands for all.
     drawn: words about what is shown at first, which over_time() appends to the note."""
     of_all = (total[0], total[1]([column for _, column in columns], axis=0)) if total and columns else None
     got, group, n = ts.part(times_ns / 1e6, columns, first, counts, lowest, of_all)
     if group > 1:
         note += f" Each point is the mean of {group} samples." if counts else f" Each pair of points is the minimum and maximum of {group} samples."
-    elif steps and not counts:
+    if counts or steps and group == 1:
         ts.begin(got)
     drawn = ""
     if n > ts.SHOWN:
@@ -66,8 +66,8 @@ def rates(run, times_ns, unit=None):
     """unit: of html.rate_unit(); None: that of the run's links"""
     unit = unit or rate_unit(run.results["link_speed_bps"])
     columns = [(name, ts.on_axis(s, s["wire_rate_bps"], times_ns) / unit.bps) for name, s in run.flows.items()]
-    out = chart("rates", "Rates of flows", unit.name, "Wire rate (frame, FCS, preamble and gap), mean since the previous sample.", times_ns, columns,
-                lowest=True, total=MEAN)
+    out = chart("rates", "Rates of flows", unit.name, "Wire rate (frame, FCS, preamble and gap), mean of each step. Zoom in: steps become samples.", times_ns,
+                columns, counts=True, lowest=True, total=MEAN)
     if run.fluid.flows:
         model = [(f"model {name}", s["wire_rate_bps"] / unit.bps) for name, s in run.fluid.flows.items()]
         out["parts"].append(ts.part(next(iter(run.fluid.flows.values())).ms(), model, model=True)[0])
@@ -80,9 +80,10 @@ def rates(run, times_ns, unit=None):
 def allowed(run, times_ns):
     fastest = max([run.results["link_speed_bps"], *(port["link_speed_bps"] for port in run.results.get("ports", []))])
     unit = rate_unit(run.results["link_speed_bps"])
-    columns = [(name, ts.on_axis(s, s["rp_rate_bps"], times_ns).clip(max=fastest) / unit.bps) for name, s in run.flows.items()]
+    columns = [(name, ts.since_first(ts.on_axis(s, s["rp_rate_bps"], times_ns)).clip(max=fastest) / unit.bps) for name, s in run.flows.items() if s["rp_rate_bps"].any()]
     return chart("allowed", "Rates that congestion control allows", unit.name,
-                 "State at each sample, summed over the QPs of a flow, up to the speed of the fastest link.", times_ns, columns, lowest=True, total=MEAN)
+                 "Summed over the QPs of a flow, from its first QP on, up to the speed of the fastest link; mean of the samples of each step.", times_ns, columns,
+                 counts=True, lowest=True, total=MEAN)
 
 
 def queues(run, times_ns):

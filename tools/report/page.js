@@ -324,32 +324,37 @@
 			return high > 10 * low;
 		}
 
-		/* Of series that count things the means over pieces of what is seen: single samples hold none, one or two. */
+		/* Of series that count things, and of rates, the means over pieces of what is seen: single samples hold none, one or two, or cover each other.
+		   The first time is where the first interval begins. */
 		means(ms, values) {
 			const [begin, end] = this.seen();
 			const first = ms.findIndex(t => t > begin), behind = ms.findLastIndex(t => t < end) + 2;
-			const from = Math.max(first, 0), n = Math.max(Math.min(behind, ms.length) - from, 0), size = Math.ceil(n / MOST_BARS);
+			const from = Math.max(first, 1), n = Math.max(Math.min(behind, ms.length) - from, 0), size = Math.ceil(n / MOST_BARS);
 			const pieces = Array.from({ length: Math.ceil(n / (size || 1)) }, (_, i) => [from + i * size, Math.min(from + (i + 1) * size, from + n)]);
 			// The time at which a row's interval began is that of the row before.
-			const before = at => at > 0 ? ms[at - 1] : 0;
+			const before = at => ms[at - 1];
 			const mean = (column, [a, b]) => {
-				let sum = 0;
-				for (let i = a; i < b; i++)
+				let sum = 0, known = 0;  // ms
+				for (let i = a; i < b; i++) {
+					if (column[i] === null)
+						continue;
 					sum += column[i] * (ms[i] - before(i));
-				return sum / (ms[b - 1] - before(a));
+					known += ms[i] - before(i);
+				}
+				return known > 0 ? sum / known : null;
 			};
 			return [[before(from), ...pieces.map(([, b]) => ms[b - 1])], ...values.map(column => pieces.map(piece => mean(column, piece)))
 				.map(column => [column[0], ...column])];
 		}
 
 		samples(transform = (ms, values) => [ms, ...values]) {
-			const tables = this.spec.parts.map((part, p) => transform(part.ms, this.series.filter(s => s.part === p).map(s => s.values)))
+			const tables = this.spec.parts.map((part, p) => transform(part.ms, this.series.filter(s => s.part === p).map(s => s.values), part))
 				.filter(table => table.length > 1);
 			return tables.length ? uPlot.join(tables) : [[0, doc.end_ms]];
 		}
 
 		data() {
-			return this.samples(this.spec.counts ? (ms, values) => values.length ? this.means(ms, values) : [ms] : undefined);
+			return this.samples(this.spec.counts ? (ms, values, part) => values.length && !part.series[0].model ? this.means(ms, values) : [ms, ...values] : undefined);
 		}
 
 		build() {

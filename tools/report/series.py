@@ -38,7 +38,7 @@ class Thinner:
     def values(self, column):
         if self.group == 1:
             return column
-        low, high = np.minimum.reduceat(column, self.starts), np.maximum.reduceat(column, self.starts)
+        low, high = np.fmin.reduceat(column, self.starts), np.fmax.reduceat(column, self.starts)  # of those that are known
         padded = np.append(column, np.full(-len(column) % self.group, column[-1])).reshape(-1, self.group)
         rising = padded.argmin(axis=1) <= padded.argmax(axis=1)
         return np.column_stack((np.where(rising, low, high), np.where(rising, high, low))).ravel()
@@ -61,8 +61,20 @@ def on_axis(series, values, times_ns):
 
 def growth_per_ms(series, column, times_ns):
     """Growth of a cumulative column in each interval of the axis, per millisecond."""
-    steps = np.maximum(np.diff(times_ns, prepend=0), 1)
+    steps = np.maximum(np.diff(times_ns, prepend=begin_of(times_ns)), 1)
     return np.diff(on_axis(series, series[column], times_ns), prepend=0) / steps * 1e6
+
+
+def since_first(column):
+    """Unknown before the first value that is not 0: a flow without a QP has no rate."""
+    return np.where(np.logical_or.accumulate(column != 0), column, np.nan)
+
+
+def mean_of(columns, axis):
+    """Of those that are known; NaN: none is."""
+    known = ~np.isnan(columns)
+    n = known.sum(axis=axis)
+    return np.where(n, np.where(known, columns, 0).sum(axis=axis) / np.maximum(n, 1), np.nan)
 
 
 def most_first(columns, lowest=False):
@@ -74,11 +86,16 @@ def most_first(columns, lowest=False):
     return [columns[i] for i in keep], len(columns)
 
 
+def begin_of(times):
+    """Begin of the first interval, which is as long as the second, if that is not before 0."""
+    return max(0.0, 2 * times[0] - times[1]) if len(times) > 1 else 0.0
+
+
 def begin(part):
     """Add a point at the begin of the first interval, because each value covers the interval that ends at its time."""
     ms = part["ms"]
     if len(ms) > 1:
-        part["ms"] = [max(0.0, round(2 * ms[0] - ms[1], 6)), *ms]
+        part["ms"] = [round(begin_of(ms), 6), *ms]
         for s in part["series"]:
             s["values"].insert(0, s["values"][0])
 
