@@ -46,18 +46,28 @@ def files(program, scenario, threads):
     return {**found, "results.json": results}
 
 
-def outputs(program, _):
+def compare(program, fabric, rest, numbers):
     with tempfile.TemporaryDirectory(prefix="quench-threads-") as folder:
-        scenario = write_scenario(pathlib.Path(folder) / "all.ini", FABRIC, REST)
+        scenario = write_scenario(pathlib.Path(folder) / "all.ini", fabric, rest)
         one = files(program, scenario, 1)
         expect(set(one) >= {"results.json", "trace.csv", "host.pcapng", "up.pcapng", "counters.csv"}, "files", sorted(one))
         expect(one["messages.csv"].count(b"\n") > 50, "messages", one["messages.csv"].count(b"\n"))
         expect(len(one["host.pcapng"]) > 10000, "a recording with frames", len(one["host.pcapng"]))
-        for threads in (2, 3, 4, 8, 33):
+        for threads in numbers:
             many = files(program, scenario, threads)
             expect(set(many) == set(one), f"{threads} threads: other files", set(many) ^ set(one))
             for name, content in one.items():
                 expect(many.get(name) == content, f"{threads} threads: another {name}")
+
+
+def outputs(program, _):
+    compare(program, FABRIC, REST, (2, 3, 4, 8, 33))
+
+
+def near(program, _):
+    """Short cables to the hosts: a switch and its hosts have windows of their own."""
+    links = "".join(section("link", f"at{leaf}", ends=f"h{2 * leaf - 1}-h{2 * leaf} leaf{leaf}", link_delay_ns="10ns") for leaf in range(1, 13))
+    compare(program, {**FABRIC, "leaves": 12, "hosts": 24}, REST + links, (2, 5, 33))
 
 
 def explain(program, config):
@@ -74,4 +84,4 @@ def refused(program, config):
         expect(done.returncode == 2 and re.fullmatch(rf"quench-lab: error: --threads {re.escape(text)}: expected 1 to 64\n", done.stderr), text, done.stderr)
 
 
-with_config(outputs, explain, refused)
+with_config(outputs, near, explain, refused)

@@ -21,7 +21,6 @@ fabric_create(uint32_t max_nodes, uint32_t max_links, uint32_t threads, uint64_t
 	f->max_ends = 2 * max_links;
 	f->n_parts = f->wanted_threads = threads;
 	f->seed = seed;
-	f->lookahead_ns = NEVER_NS;
 	f->nodes = aligned_alloc(RTE_CACHE_LINE_SIZE, max_nodes * sizeof(*f->nodes));
 	f->ends = aligned_alloc(RTE_CACHE_LINE_SIZE, f->max_ends * sizeof(*f->ends));
 	f->directions = aligned_alloc(RTE_CACHE_LINE_SIZE, f->max_ends * sizeof(*f->directions));
@@ -198,24 +197,6 @@ ensure_cable(struct fabric *f, uint32_t end)
 	return 0;
 }
 
-uint64_t
-fabric_least_ns(const struct fabric_cable *link)
-{
-	return link->delay_ns + serialization_ns(wire_bytes(0), link->rate_bps);
-}
-
-void
-fabric_lower_lookahead(struct fabric *f, uint32_t end)
-{
-	uint64_t least_ns = fabric_least_ns(&f->ends[end].link);
-	uint32_t to = f->directions[end].to_node, from = f->directions[peer_of(end)].to_node;
-
-	if (fabric_rank_of(f, from) != fabric_rank_of(f, to))
-		f->abroad->lookahead_ns = min_u64(f->abroad->lookahead_ns, least_ns);
-	else if (fabric_owns(f, from))
-		f->lookahead_ns = min_u64(f->lookahead_ns, least_ns);
-}
-
 int
 fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
 	       const struct fabric_cable *link)
@@ -234,7 +215,6 @@ fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
 	if (cable_params_is_faulty(&link->errors) &&
 	    (ensure_cable(f, f->n_ends - 2) < 0 || ensure_cable(f, f->n_ends - 1) < 0))
 		return -ENOMEM;
-	fabric_lower_lookahead(f, f->n_ends - 2);
 	return 0;
 }
 
@@ -289,7 +269,8 @@ fabric_set_cable(struct fabric *f, struct fabric_end from, const struct fabric_c
 		return -ENOMEM;
 	f->ends[end].link = *link;
 	cable_set(f->directions[end].cable, &link->errors);
-	fabric_lower_lookahead(f, end);
+	if (f->started)
+		parts_find_lookahead(f);
 	return 0;
 }
 

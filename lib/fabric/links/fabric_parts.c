@@ -15,6 +15,8 @@
 /* A group of nodes is divided if it is heavier than a part's share divided by this. */
 #define GROUPS_OF_A_PART 4u
 #define NO_SIDE UINT32_MAX
+/* Entries of a list from which two threads touch different lines. */
+#define ENTRIES_APART (LINES_APART / sizeof(uint32_t))
 
 /* Nodes that stay together. */
 struct group {
@@ -170,7 +172,7 @@ choose_sides(struct fabric *f)
 
 	if (list == NULL)
 		return false;
-	f->n_sides = two_sides(f, list) && sides_divide(f) ? 2 : 1;
+	f->n_sides = two_sides(f, list) && (f->is_near || sides_divide(f)) ? 2 : 1;
 	free(list);
 	for (uint32_t i = 0; f->n_sides == 1 && i < f->n_nodes; i++)
 		f->nodes[i].side = 0;
@@ -302,21 +304,81 @@ choose_parts(struct fabric *f, uint32_t among, uint32_t n, uint32_t groups_of_a_
 	return true;
 }
 
-/* Are the cables in groups faster than all others? */
+/* Least time of a frame on the cable from an end. */
+static uint64_t
+least_ns(const struct fabric *f, uint32_t end)
+{
+	const struct fabric_cable *link = &f->ends[end].link;
+
+	return link->delay_ns + serialization_ns(wire_bytes(0), link->rate_bps);
+}
+
+/* The node that an end is of. The two ends of a cable are adjacent. */
+static uint32_t
+node_of(const struct fabric *f, uint32_t end)
+{
+	return f->directions[end ^ 1].to_node;
+}
+
+/* Are there cables between groups, and are all slower than the fastest one in a group? */
 static bool
 groups_are_near(const struct fabric *f)
 {
 	uint64_t inside_ns = NEVER_NS, between_ns = NEVER_NS;
 
-	for (uint32_t i = 0; i < f->n_ends; i += 2) {
-		uint64_t *least_ns = group_of(f, f->directions[i].to_node) ==
-						     group_of(f, f->directions[i + 1].to_node)
-					     ? &inside_ns
-					     : &between_ns;
+	for (uint32_t i = 0; i < f->n_ends; i++) {
+		bool inside = group_of(f, node_of(f, i)) == group_of(f, f->directions[i].to_node);
+		uint64_t *least = inside ? &inside_ns : &between_ns;
 
-		*least_ns = min_u64(*least_ns, fabric_least_ns(&f->ends[i].link));
+		*least = min_u64(*least, least_ns(f, i));
 	}
-	return inside_ns < between_ns;
+	return inside_ns < between_ns && between_ns < NEVER_NS;
+}
+
+/*
+ * Let each group of this rank be a part, if its cables are near and the threads can share the
+ * groups equally. @return false: no memory.
+ */
+static bool
+choose_near(struct fabric *f)
+{
+	struct group *groups = malloc(f->n_nodes * sizeof(*groups));
+	uint32_t n = 0;
+
+	if (groups == NULL)
+		return false;
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		f->nodes[i].part = fabric_owns(f, i) ? 0 : 1;
+	f->is_near = f->is_large && groups_are_near(f) &&
+		     weigh(f, groups, 1, true) * f->n_threads <= total_weight(groups, f->n_nodes);
+	for (uint32_t i = 0; f->is_near && i < f->n_nodes; i++)
+		n += weight_of_group(&groups[i]) > 0;
+	if (n > f->n_parts)
+		f->n_parts = (uint32_t)min_u64(n, FABRIC_MAX_THREADS) / f->n_threads * f->n_threads;
+	free(groups);
+	return true;
+}
+
+void
+parts_find_lookahead(struct fabric *f)
+{
+	uint64_t abroad_ns = NEVER_NS;
+
+	f->inside_ns = f->between_ns = NEVER_NS;
+	for (uint32_t i = 0; i < f->n_ends; i++) {
+		uint32_t from = node_of(f, i), to = f->directions[i].to_node;
+		uint64_t *least = &f->between_ns;
+
+		if (fabric_rank_of(f, from) != fabric_rank_of(f, to))
+			least = &abroad_ns;
+		else if (!fabric_owns(f, from))
+			continue;
+		else if (f->nodes[from].part == f->nodes[to].part)
+			least = &f->inside_ns;
+		*least = min_u64(*least, least_ns(f, i));
+	}
+	if (f->abroad != NULL)
+		f->abroad->lookahead_ns = abroad_ns;
 }
 
 int
@@ -342,7 +404,7 @@ choose_own_parts(struct fabric *f)
 {
 	for (uint32_t i = 0; i < f->n_nodes; i++)
 		f->nodes[i].part = fabric_owns(f, i) ? 0 : f->n_parts + fabric_rank_of(f, i);
-	return choose_parts(f, f->n_parts, f->n_parts, GROUPS_OF_A_PART);
+	return choose_parts(f, f->n_parts, f->n_parts, f->is_near ? 0 : GROUPS_OF_A_PART);
 }
 
 /* ---- building the parts ---- */
@@ -350,22 +412,48 @@ choose_own_parts(struct fabric *f)
 static int
 open_part(const struct fabric *f, struct part *p, uint32_t index)
 {
-	bool ok;
-
 	p->index = index;
-	p->due = calloc(f->n_nodes + 1, sizeof(*p->due));
 	p->out[0] = calloc(f->n_parts + ranks_of(f), sizeof(*p->out[0]));
 	p->out[1] = calloc(f->n_parts + ranks_of(f), sizeof(*p->out[1]));
 	p->crossing_ns[0] = p->crossing_ns[1] = p->leaving_ns = NEVER_NS;
-	ok = p->due != NULL && p->out[0] != NULL && p->out[1] != NULL;
-	for (uint32_t i = 0; i < f->n_sides; i++) {
-		struct side *side = &p->sides[i];
+	return p->out[0] != NULL && p->out[1] != NULL ? 0 : -ENOMEM;
+}
 
-		side->nodes = calloc(f->n_nodes + 1, sizeof(*side->nodes));
-		side->node_next_ns = calloc(f->n_nodes + 1, sizeof(*side->node_next_ns));
-		ok &= side->nodes != NULL && side->node_next_ns != NULL;
-	}
-	return ok ? 0 : -ENOMEM;
+/* The lists of all sides. */
+static int
+open_sides(struct fabric *f)
+{
+	size_t n = f->n_nodes + (size_t)f->n_parts * MAX_SIDES * ENTRIES_APART;
+
+	f->side_nodes = calloc(n, sizeof(*f->side_nodes));
+	f->side_due = calloc(n, sizeof(*f->side_due));
+	f->side_next_ns = calloc(n, sizeof(*f->side_next_ns));
+	return f->side_nodes != NULL && f->side_due != NULL && f->side_next_ns != NULL ? 0
+										       : -ENOMEM;
+}
+
+/* Room for the nodes of each side. */
+static void
+divide_lists(struct fabric *f)
+{
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < f->n_parts; i++)
+		for (uint32_t s = 0; s < MAX_SIDES; s++)
+			f->parts[i].sides[s].n_nodes = 0;
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		if (is_own(f, &f->nodes[i]))
+			f->parts[f->nodes[i].part].sides[f->nodes[i].side].n_nodes++;
+	for (uint32_t i = 0; i < f->n_parts; i++)
+		for (uint32_t s = 0; s < MAX_SIDES; s++) {
+			struct side *side = &f->parts[i].sides[s];
+
+			side->nodes = f->side_nodes + at;
+			side->due = f->side_due + at;
+			side->node_next_ns = f->side_next_ns + at;
+			at += side->n_nodes + ENTRIES_APART;
+			side->n_nodes = 0;
+		}
 }
 
 static void
@@ -382,9 +470,7 @@ free_boxes(struct box *boxes, uint32_t n)
 static void
 fill_parts(struct fabric *f)
 {
-	for (uint32_t i = 0; i < f->n_parts; i++)
-		for (uint32_t s = 0; s < MAX_SIDES; s++)
-			f->parts[i].sides[s].n_nodes = 0;
+	divide_lists(f);
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		struct node_slot *slot = &f->nodes[i];
 		struct side *side;
@@ -408,16 +494,21 @@ fill_parts(struct fabric *f)
 		f->ends[i].to_part = (uint16_t)peer->part;
 		f->ends[i].to_side = (uint16_t)peer->side;
 	}
+	parts_find_lookahead(f);
 }
 
 int
 parts_create(struct fabric *f)
 {
+	if (!choose_near(f))
+		return -ENOMEM;
 	f->parts = aligned_alloc(LINES_APART, f->n_parts * sizeof(*f->parts));
 	if (f->parts == NULL)
 		return -ENOMEM;
 	memset(f->parts, 0, f->n_parts * sizeof(*f->parts));
-	if (f->abroad == NULL && !choose_sides(f))
+	if ((f->abroad == NULL || f->is_near) && !choose_sides(f))
+		return -ENOMEM;
+	if (open_sides(f) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < f->n_parts; i++)
 		if (open_part(f, &f->parts[i], i) < 0)
@@ -435,14 +526,12 @@ parts_destroy(struct fabric *f)
 	for (uint32_t i = 0; f->parts != NULL && i < f->n_parts; i++) {
 		struct part *p = &f->parts[i];
 
-		for (uint32_t s = 0; s < MAX_SIDES; s++) {
-			free(p->sides[s].nodes);
-			free(p->sides[s].node_next_ns);
-		}
-		free(p->due);
 		free_boxes(p->out[0], f->n_parts + ranks_of(f));
 		free_boxes(p->out[1], f->n_parts + ranks_of(f));
 	}
+	free(f->side_nodes);
+	free(f->side_due);
+	free(f->side_next_ns);
 	free(f->parts);
 	f->parts = NULL;
 }
@@ -475,6 +564,6 @@ parts_balance(struct fabric *f)
 	if (!is_uneven(f))
 		return;
 	parts_collect(f);
-	if (choose_parts(f, f->n_parts, f->n_parts, GROUPS_OF_A_PART))
+	if (choose_parts(f, f->n_parts, f->n_parts, f->is_near ? 0 : GROUPS_OF_A_PART))
 		fill_parts(f);
 }

@@ -26,6 +26,9 @@ int parts_of_ranks(struct fabric *f, uint8_t *rank_of);
 int parts_create(struct fabric *f);
 void parts_destroy(struct fabric *f);
 
+/** The delay of a cable has changed: find the fastest ones in a part, between parts and ranks. */
+void parts_find_lookahead(struct fabric *f);
+
 /**
  * Call between windows, when no frame waits for another rank. If one part has made far more than
  * its share of the calls into nodes since the last time, divide the nodes again by their numbers of

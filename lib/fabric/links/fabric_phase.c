@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/numbers/fixed.h"
-#include "fabric/links/fabric_state.h"
+#include "fabric/links/fabric_ranks.h"
 
 static bool
 add(struct fabric_phase *p, uint64_t ns)
@@ -24,10 +24,11 @@ add(struct fabric_phase *p, uint64_t ns)
 }
 
 int
-fabric_phase_take(const struct fabric *f, uint64_t now_ns, struct fabric_phase *out)
+fabric_phase_take(struct fabric *f, uint64_t now_ns, struct fabric_phase *out)
 {
 	bool ok = true;
 
+	fabric_collect(f);
 	out->n = 0;
 	out->frames = 0;
 	for (uint32_t i = 0; ok && i < f->n_ends; i++) {

@@ -16,7 +16,7 @@ struct fabric_phase {
 };
 
 /** @return 0 or -ENOMEM. */
-int fabric_phase_take(const struct fabric *f, uint64_t now_ns, struct fabric_phase *out);
+int fabric_phase_take(struct fabric *f, uint64_t now_ns, struct fabric_phase *out);
 /** Do the times differ by at most near_ns, and nothing else? */
 bool fabric_phase_is(const struct fabric_phase *a, const struct fabric_phase *b, uint64_t near_ns);
 void fabric_phase_free(struct fabric_phase *p);

@@ -34,13 +34,9 @@ fabric_set_ranks(struct fabric *f, struct ranks *ranks, const struct fabric_carr
 	a->out = calloc(ranks->n, sizeof(*a->out));
 	a->in = calloc(ranks->n, sizeof(*a->in));
 	a->rank_of = calloc(f->n_nodes, sizeof(*a->rank_of));
-	if (a->out == NULL || a->in == NULL || a->rank_of == NULL ||
-	    parts_of_ranks(f, a->rank_of) < 0)
+	if (a->out == NULL || a->in == NULL || a->rank_of == NULL)
 		return -ENOMEM;
-	f->lookahead_ns = a->lookahead_ns = NEVER_NS;
-	for (uint32_t i = 0; i < f->n_ends; i++)
-		fabric_lower_lookahead(f, i);
-	return 0;
+	return parts_of_ranks(f, a->rank_of);
 }
 
 void

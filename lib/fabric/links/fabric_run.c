@@ -8,6 +8,9 @@
  * results equal those of running all events in order (Chandy and Misra 1979, conservative
  * simulation with lookahead). Meanwhile a node's code and data stay in the first-level caches,
  * which hold only one pipeline at a time.
+ *
+ * Cables between parts, and between ranks, may be slower than those in a part. Then the parts of a
+ * rank, and the ranks, wait for each other less often (fabric_state.h, fabric_ranks.h).
  */
 #include <assert.h>
 #include <endian.h>
@@ -405,18 +408,16 @@ slot_at(const struct fabric *f, const struct side *side, uint32_t place)
 }
 
 static inline void
-fetch(const struct fabric *f, const struct part *p, uint32_t i, uint32_t n, uint64_t until_ns)
+fetch(const struct fabric *f, const struct side *side, uint32_t i, uint32_t n, uint64_t until_ns)
 {
-	const struct side *side = &p->sides[f->window_side];
-
 	if (i + 4 < n)
-		fetch_slot(slot_at(f, side, p->due[i + 4]));
+		fetch_slot(slot_at(f, side, side->due[i + 4]));
 	if (i + 3 < n)
-		fetch_node(f, slot_at(f, side, p->due[i + 3]));
+		fetch_node(f, slot_at(f, side, side->due[i + 3]));
 	if (i + 2 < n)
-		fetch_flights(f, slot_at(f, side, p->due[i + 2]));
+		fetch_flights(f, slot_at(f, side, side->due[i + 2]));
 	if (i + 1 < n)
-		fetch_frames(f, slot_at(f, side, p->due[i + 1]), until_ns);
+		fetch_frames(f, slot_at(f, side, side->due[i + 1]), until_ns);
 }
 
 static void
@@ -425,31 +426,62 @@ run_side(struct fabric *f, struct part *p, struct side *side, uint64_t until_ns)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < side->n_nodes; i++) {
-		p->due[n] = i;
+		side->due[n] = i;
 		n += side->node_next_ns[i] <= until_ns;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		struct node_slot *slot = slot_at(f, side, p->due[i]);
+		struct node_slot *slot = slot_at(f, side, side->due[i]);
 		uint64_t calls;
 
 		if (f->is_large)
-			fetch(f, p, i, n, until_ns);
+			fetch(f, side, i, n, until_ns);
 		calls = run_node(f, p, slot, until_ns);
 		slot->calls += calls;
 		p->calls += calls;
 		set_next(side, slot);
+	}
+	side->next_ns = part_next_ns(side);
+}
+
+/*
+ * The end of a window of the side with the earlier next event. It is before a frame can arrive from
+ * the other side, whose first event is its own next one, or one that a frame of this side causes.
+ */
+static uint64_t
+end_of_window(const struct fabric *f, const uint64_t next_ns[MAX_SIDES], uint32_t side,
+	      uint64_t lookahead_ns)
+{
+	uint64_t first_ns = next_ns[side];
+
+	if (f->n_sides == 2)
+		first_ns = min_u64(next_ns[1 - side], add_sat(next_ns[side], lookahead_ns));
+	return add_sat(first_ns, lookahead_ns - 1);
+}
+
+/* The windows of a part in one of all parts, until a frame of another part can arrive. */
+static void
+run_near(struct fabric *f, struct part *p)
+{
+	for (;;) {
+		const uint64_t next_ns[MAX_SIDES] = {p->sides[0].next_ns, p->sides[1].next_ns};
+		uint32_t side = f->n_sides == 2 && next_ns[1] < next_ns[0];
+
+		if (next_ns[side] > f->window_end_ns)
+			return;
+		run_side(f, p, &p->sides[side],
+			 min_u64(end_of_window(f, next_ns, side, f->inside_ns), f->window_end_ns));
 	}
 }
 
 static void
 run_part(struct fabric *f, struct part *p)
 {
-	struct side *side = &p->sides[f->window_side];
-
 	part_collect(f, p, f->windows - 1);
 	p->crossing_ns[0] = p->crossing_ns[1] = NEVER_NS;
-	run_side(f, p, side, f->window_end_ns);
-	side->next_ns = part_next_ns(side);
+	if (f->is_near)
+		run_near(f, p);
+	else
+		run_side(f, p, &p->sides[f->window_side], f->window_end_ns);
 }
 
 static void
@@ -513,9 +545,8 @@ next_of_parts(struct fabric *f, uint64_t next_ns[MAX_SIDES])
 }
 
 /*
- * The window of the side with the earlier next event. It ends before a frame can arrive from the
- * other side, whose first event is its own next one, or one that a frame of this side causes; and
- * before a frame can arrive from another rank.
+ * The next window of all parts: of the side with the earlier next event, or of both, if the parts
+ * divide it themselves. It ends before a frame can arrive from another rank.
  *
  * @return false: the run has ended, or failed.
  */
@@ -531,11 +562,10 @@ next_window(void *arg)
 	side = next_ns[1] < next_ns[0];
 	if (next_ns[side] > f->until_ns)
 		return false;
-	end_ns = add_sat(next_ns[side], f->lookahead_ns - 1);
-	if (f->n_sides == 2)
-		end_ns =
-			add_sat(min_u64(next_ns[1 - side], add_sat(next_ns[side], f->lookahead_ns)),
-				f->lookahead_ns - 1);
+	if (f->is_near)
+		end_ns = add_sat(next_ns[side], f->between_ns - 1);
+	else
+		end_ns = end_of_window(f, next_ns, side, min_u64(f->inside_ns, f->between_ns));
 	if (f->abroad != NULL)
 		end_ns = min_u64(end_ns, f->abroad->before_ns - 1);
 	f->windows++;

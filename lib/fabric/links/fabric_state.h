@@ -8,6 +8,10 @@
  *
  * If no cable joins two nodes of one side, nodes have two sides, and a window runs the nodes of
  * one side. Otherwise all nodes are on side 0.
+ *
+ * If the cables of hosts are faster than those between switches (is_near), a switch and its hosts
+ * are a part, and a window lasts until a frame can arrive from another part. In it, each part has
+ * windows of its own.
  */
 #ifndef QUENCH_FABRIC_LINKS_FABRIC_STATE_H
 #define QUENCH_FABRIC_LINKS_FABRIC_STATE_H
@@ -83,10 +87,11 @@ struct box {
 
 #define MAX_SIDES 2u
 
-/* The nodes of a part on one side. */
+/* The nodes of a part on one side; the lists are parts of those of the fabric. */
 struct side {
 	uint32_t *nodes;        /* indices, ascending */
 	uint64_t *node_next_ns; /* by place in nodes: earliest possible work of the node */
+	uint32_t *due;          /* places in nodes: those with work in this window */
 	uint64_t next_ns;       /* earliest possible work of all nodes, without frames in boxes */
 	uint32_t n_nodes;
 };
@@ -94,7 +99,6 @@ struct side {
 /* Nodes that are run by one thread. A thread may run several parts. */
 struct part {
 	struct side sides[MAX_SIDES];
-	uint32_t *due; /* places in nodes: those with work in this window */
 	uint32_t index;
 	bool no_memory; /* a frame in flight was lost for lack of memory: the run ends */
 	/*
@@ -124,8 +128,9 @@ struct fabric {
 	uint32_t n_sides;
 	uint32_t n_ends, max_ends;
 	uint32_t n_nodes, max_nodes;
-	uint64_t lookahead_ns; /* least time of a frame from node to node of this rank */
-	uint64_t until_ns;     /* of this run */
+	/* least time of a frame to a node of the same part, and of another part of this rank */
+	uint64_t inside_ns, between_ns;
+	uint64_t until_ns; /* of this run */
 	uint64_t window_end_ns;
 	uint32_t window_side;           /* its nodes run in this window */
 	uint64_t windows;               /* begun */
@@ -133,6 +138,10 @@ struct fabric {
 	uint64_t balance_at; /* number of windows after which the parts are balanced again */
 	bool started;
 	bool is_large; /* prefetch, because nodes do not fit the cache */
+	bool is_near;
+	/* of the sides of all parts */
+	uint32_t *side_nodes, *side_due;
+	uint64_t *side_next_ns;
 };
 
 /* The other ranks: fabric_ranks.h. */
@@ -171,12 +180,6 @@ mix(uint64_t digest, uint64_t value)
 	digest *= 0xbf58476d1ce4e5b9ull;
 	return digest ^ digest >> 29;
 }
-
-/** Least time of a frame on a cable. */
-uint64_t fabric_least_ns(const struct fabric_cable *link);
-
-/** The cable from this end may be faster than all before. */
-void fabric_lower_lookahead(struct fabric *f, uint32_t end);
 
 /** A frame has left by this end: put it on the cable, or lose it. */
 void fabric_put(struct fabric *f, uint32_t end, struct rte_mbuf *m, uint64_t sent_ns);
