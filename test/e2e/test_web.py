@@ -203,6 +203,9 @@ def check_pieces(page):
     check_equal("a value between gaps is a point", page.script("return Chart.prototype.alone(arguments[0], 1)", {"data": [[], [3, None, 4, None, 5, 5, None]]}), [0, 2])
     check_equal("rates have three digits, counts all of theirs", page.script('return [rate(173.94), rate(99.94), rate(13300), count(6230), count(1234567)]'),
                 ["174\u00a0/s", "99.9\u00a0/s", "13.3\u00a0k/s", "6\u202f230", "1.23\u00a0M"])
+    check_equal("a narrow chart has fewer lines, where they would cover each other", page.script("""
+        return [240, 460, 1400].flatMap(width => ["rates", "depth"].map(
+          name => View.prototype.mostLines.call({charts: {[name]: {size: () => ({width})}}}, name)))"""), [8, 3, 8, 5, 8, 8])
     check_equal("what is left out of a chart is said", page.script("""
         const parent = element("div"), series = new Map(["a", "b"].map(name => [name, [1, 2]]));
         document.body.append(element("section", {}, parent));

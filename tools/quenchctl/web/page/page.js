@@ -3,6 +3,7 @@
 "use strict";
 
 const MOST_LINES = 8; // as many as there are colours
+const LEAST_LINES = 3, LINE_PX = 90; // depths go up and down all the time: many lines cover each other in a narrow chart
 const MOST_BARS = 12; // with more, idle bars are left out
 const MOST_STORMS = 6;
 const MOST_EVENTS = 100;
@@ -86,8 +87,13 @@ class View {
     if (this.chosen !== null && this.isSwitch)
       return highest.map(m => m[0]);
     const most = new Set(highest.filter(m => chart === "rates" && highest.length <= MOST_LINES || m[1] > 0)
-      .sort((a, b) => b[1] - a[1]).slice(0, MOST_LINES).map(m => m[0]));
+      .sort((a, b) => b[1] - a[1]).slice(0, this.mostLines(chart)).map(m => m[0]));
     return [...series.keys()].filter(name => most.has(name));
+  }
+
+  mostLines(chart) {
+    return chart === "depth" ?
+      Math.min(MOST_LINES, Math.max(LEAST_LINES, Math.floor(this.charts[chart].size().width / LINE_PX))) : MOST_LINES;
   }
 
   // How many series with values wanted() leaves out.
