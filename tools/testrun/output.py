@@ -24,7 +24,7 @@ ELSEWHERE = {"lab": "on ports only", "ports": "in the lab only"}  # in the colum
 STYLE = """.FAIL { color: var(--alarm); font-weight: 600 } .pass { color: var(--fine); font-weight: 600 } .not-measured { color: var(--soft) }
 table.words td { overflow-wrap: normal } table.words td:first-child { min-width: 0 } .found span { display: inline-block; white-space: nowrap; margin-right: .6em } .found span:last-child { margin-right: 0 }
 @media screen and (min-width: 40rem) { .found span:first-child { min-width: 5.5em } }
-@media screen and (max-width: 40rem) { table.words { font-size: .76rem } table.words:has(.found + .found) :is(th, td) { padding-right: .4rem } .found .not-measured { white-space: normal } }
+@media screen and (max-width: 40rem) { table.words { font-size: .76rem } table.words:has(.found + .found) :is(th, td) { padding-right: .3rem } .found + .found span, .found:has(+ .found) span { margin-right: .3em } .found .not-measured { white-space: normal } }
 ul.remarks { font-size: .9rem; color: var(--soft); padding-left: 1.2rem; overflow-wrap: anywhere }"""
 # Of an event of a program: what its words say already, and times of the day
 FIELDS = re.compile(r";( \w+=\S+)+$")
