@@ -481,7 +481,7 @@
 				return value > u.scales.y.max ? null : { text: s.label, s, line: inInk(s) ? css("--ink") : hue(s.colour), colour: inInk(s) ? css("--ink") : wordHue(s.colour), y: u.valToPos(value, "y", true) };
 			}).filter(label => label).concat(this.seenLines(u).map(line => ({ text: lineText(line), line: css("--limit"), colour: css("--limit"), y: u.valToPos(line.at, "y", true) })));
 			const gap = 13 * ratio, low = bbox.top + 4 * ratio, high = bbox.top + bbox.height;
-			found.sort((a, b) => a.y - b.y);
+			found.sort((a, b) => Math.round(a.y / (2 * ratio)) - Math.round(b.y / (2 * ratio)));  // lines that cover each other keep the order of the series
 			found.forEach((label, i) => { label.at = Math.max(label.y, i ? found[i - 1].at + gap : low); });
 			for (let i = found.length - 1; i >= 0; i--)
 				found[i].at = Math.min(found[i].at, i + 1 < found.length ? found[i + 1].at - gap : high);
