@@ -190,7 +190,7 @@ STYLES = {"-": "solid", "--": "dashed", ":": "dotted", "-.": "dash-dot"}
 PANELS = {
     "queue": ("{}: queue, mean (solid), p99 (dashed)", ("fluid_queue_bytes", ", fluid fixed point (dash-dot)"), "queue (KB)", ()),
     "share": ("Link use (solid) and Jain index (dashed)", ("", ""), "share, index", ()),
-    "time": (f"Time to converge (fair, full link for {WINDOW_MS:g} ms)", ("fluid_converged_ms", ": packets (solid), model (dash-dot)"), "time (ms)", ("converged_ms", "fluid_converged_ms")),
+    "time": ("Time to converge", ("fluid_converged_ms", ": packets (solid), fluid model (dash-dot)"), "time (ms)", ("converged_ms", "fluid_converged_ms")),
     "slowdown": ("Slowdown of messages, p99", ("", ""), "slowdown", ("slowdown_p99",)),
 }
 

@@ -15,6 +15,8 @@ CHARTS = (
     ("pauses", "PFC frames sent in the measured window", "frames", (("frames", "pause_frames_after_measure", 1),)),
 )
 
+LEAST_BAR = 0.01  # of the greatest value: a shorter bar is within its mark
+
 # Columns of the table: head, column, text of a value; None: a rate.
 COLUMNS = (
     ("flows", "flows", number), ("link use %", "link_use", lambda v: f"{100 * v:.2f}"), ("Jain index", "jain_index", lambda v: f"{v:.4f}"),
@@ -65,8 +67,9 @@ def chart(spec, axes_of_grid, rows):
             colour = {"run": i, "pair": what} if len(curves) > 1 else {"run": k, "pair": ""}
             series.append({"label": ": ".join(words), "shown": True, "values": mean, "low": low, "high": high, **colour})
     several = len({row["seed"] for row in rows}) > 1
-    bars = any(low != high for s in series for low, high in zip(s["low"], s["high"]))
-    note = f"Mean over the seeds{'; a bar from the least to the greatest' if bars else ', which differ in nothing here'}." if several else ""
+    ranges = [(low, high) for s in series for low, high in zip(s["low"], s["high"]) if low is not None]
+    bars = max(high - low for low, high in ranges) > LEAST_BAR * max(high for _, high in ranges)
+    note = f"Mean over the seeds{'; a bar from the least to the greatest' if bars else ', whose range is too small to be seen'}." if several else ""
     if name == "time":
         note = f"{sweep.CONVERGED} {note}".strip()
         if any(mean is None for s in series for mean in s["values"]):
