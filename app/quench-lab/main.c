@@ -565,6 +565,7 @@ static int
 run_alone(const struct lab_opts *o, struct lab_run *run, uint32_t job)
 {
 	struct lab_run one = {.scenario_name = run->scenario_name,
+			      .switch_name = run->switch_name,
 			      .changes = run->changes,
 			      .n_changes = run->n_changes};
 	struct scenario scenario;
@@ -647,11 +648,15 @@ run_scenario(const struct lab_opts *o, const struct config *cfg, const struct sc
 	struct lab_run run = {.scenario = s, .changes = o->sets, .n_changes = o->n_sets};
 	const struct scenario_fault *fault = &run.fluid.fault;
 	struct config_error err;
-	char name[256];
+	char name[256], switch_name[256];
 	int rc;
 
 	scenario_name(o->scenario, name, sizeof(name));
 	run.scenario_name = name;
+	if (o->switch_file != NULL && o->switch_file != o->scenario) {
+		scenario_name(o->switch_file, switch_name, sizeof(switch_name));
+		run.switch_name = switch_name;
+	}
 	if (lab_fluid_open(&run.fluid, s, o->fluid) < 0)
 		return APP_FAILED;
 	if (!o->fluid) {

@@ -182,6 +182,7 @@ def check_changed():
     """A run that --set changed does not pass for the scenario of its file."""
     for changes, told in (([], "incast"), (["wred.Kmax=1MB"], "incast, wred.Kmax=1MB"), (["a.b=1", "a.c=2", "a.d=3"], "incast, 3 keys changed")):
         check_equal(f"name with {len(changes)} changes", html.changed({"scenario": "incast", "changes": changes}), told)
+    check_equal("name with a switch", html.changed({"scenario": "incast", "switch_file": "tor", "changes": []}), "incast, switch tor")
     check_equal("name in results of an older program", html.changed({"scenario": "incast"}), "incast")
 
 

@@ -83,6 +83,8 @@ def beside(program, folder):
     for line in ("buffer_bytes = 40MB", "hosts = 4", "data_dscp = 24", "wred_queues = 3"):
         expect(f"\n{line}\n" in done.stdout, line)
     expect("steep" not in done.stdout and "incast" not in done.stdout, done.stdout)
+    found = [results(program, *options)["switch_file"] for options in (("--switch", CONFIG / "tor-nxos-example.ini", scenario), (*SHORT, "--switch", CONFIG / "switch.ini"))]
+    expect(found == ["tor-nxos-example", None], "results name the switch beside a scenario", found)
 
 
 def told(program, folder):

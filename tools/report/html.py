@@ -51,8 +51,8 @@ def said(text: str) -> str:
 
 def changed(results: dict[str, Any]) -> str:
     """Name of the scenario, and how the run differs from its file."""
-    changes = results.get("changes", [])
-    return ", ".join([results["scenario"], *(changes if len(changes) <= MOST_CHANGES else [f"{len(changes)} keys changed"])])
+    changes, switch = results.get("changes", []), results.get("switch_file")
+    return ", ".join([results["scenario"], *([f"switch {switch}"] if switch else []), *(changes if len(changes) <= MOST_CHANGES else [f"{len(changes)} keys changed"])])
 
 
 def breakable(name: str) -> str:

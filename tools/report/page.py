@@ -201,6 +201,7 @@ def algorithms_table(results):
 def settings_table(results):
     return table((), (
         ("Scenario", escape(results["scenario"])),
+        *([(said("Switch of --switch"), escape(results["switch_file"]))] if results.get("switch_file") else []),
         *([(said("Changed with --set"), "<br>".join(map(breakable, results["changes"])))] if results.get("changes") else []),
         ("Seed", number(results["seed"])),
         ("Time", f"{seconds(results['duration_ns'])}, measured from {seconds(results['measure_from_ns'])}"),

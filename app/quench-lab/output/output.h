@@ -20,6 +20,7 @@
 
 struct lab_run {
 	const char *scenario_name;
+	const char *switch_name;    /* of --switch, beside a scenario; NULL: none */
 	const char *const *changes; /* of --set: SECTION.KEY=VALUE */
 	unsigned int n_changes;
 	const struct scenario *scenario;

@@ -406,6 +406,9 @@ walk_settings(struct walk *w, const struct lab_run *run)
 	walk_text(w, WALK_KEY, "version", "version of the program", release_version);
 	walk_text(w, WALK_KEY, "commit", "commit of the program's build", release_commit);
 	WALK(text, w, KEY, "scenario", "name of the scenario", run->scenario_name);
+	walk_maybe_text(w, WALK_KEY, "switch_file",
+			"name of the file of --switch; null: none beside a scenario",
+			w->names_only ? NULL : run->switch_name);
 	walk_texts(w, "changes", "values of --set, in their order");
 	for (unsigned int i = 0; !w->names_only && i < run->n_changes; i++)
 		walk_add_text(w, "changes", run->changes[i]);
