@@ -96,6 +96,15 @@ def leaf_spine(_program, _config):
     written(case)
 
 
+def telemetry(_program, _config):
+    """In-band telemetry: with a slot for each switch, a frame is longer than its MTU and headers, and crosses whole."""
+    def case(path):
+        flow = section("flow", "in", src="1-5", dst=16, message_bytes="64KB")
+        one = same(write_scenario(path, {**LEAF_SPINE, "duration_ns": "200us"}, LOSSLESS + "cc = hpcc\n" + flow), shapes=((2, 1), (3, 1)))
+        expect(sum(flow["messages_completed"] for flow in one["results.json"]["flows"]) > 2, "messages over two leaves")
+    written(case)
+
+
 def losses(_program, _config):
     """Each fault, also on cables between ranks."""
     def case(path):
@@ -326,4 +335,4 @@ if shutil.which(MPIRUN[0]) is None or not (LAB.parent / ("quench-lab-mpich.so" i
     print(f"SKIP: no {MPIRUN[0]}, or quench-lab was built without: scripts/install-deps mpi")
     sys.exit(77)
 os.environ["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
-with_config(incast, leaf_spine, losses, events, unequal, jobs, waits, streams, explained, shipped, drawn, killed, stopped, full_disk, watched, watched_job, refused, mpich)
+with_config(incast, leaf_spine, telemetry, losses, events, unequal, jobs, waits, streams, explained, shipped, drawn, killed, stopped, full_disk, watched, watched_job, refused, mpich)

@@ -135,9 +135,9 @@ net_create_pool_of_ranks(struct net *net)
 		.name = "lab_ranks",
 		.n_mbufs = (uint32_t)scenario_backing_frames(net->scenario) +
 			   net->threads * PKT_POOL_CACHED_MBUFS,
-		/* As the frames that are no NIC's. */
-		.largest_frame =
-			(uint16_t)(rte_pktmbuf_data_room_size(net->frames) - RTE_PKTMBUF_HEADROOM),
+		/* INT headers of a NIC's frame may fill the headroom of its mbuf. */
+		.largest_frame = RTE_MAX(rte_pktmbuf_data_room_size(net->data),
+					 rte_pktmbuf_data_room_size(net->frames)),
 		.socket = SOCKET_ID_ANY,
 		.threads = true,
 		.grows = true,
