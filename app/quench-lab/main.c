@@ -33,6 +33,7 @@
 #include "quench-lab/output/output.h"
 #include "quench-lab/progress.h"
 #include "quench-lab/ranks/lab_ranks.h"
+#include "quench-lab/same_start.h"
 #include "quench-lab/recording/recording.h"
 
 /*
@@ -619,13 +620,17 @@ run_packets(const struct lab_opts *o, struct lab_run *run)
 	uint32_t job, iteration;
 	int rc = APP_DONE;
 
+	/* All ranks refuse the same. */
+	ranks_ended = true;
 	if (o->explains == LAB_EXPLAINS_JOB &&
-	    !explain_job_named(o->explain, run->scenario, &job, &iteration))
+	    !explain_job_named(o->explain, run->scenario, is_first(), &job, &iteration))
 		return APP_BAD_USAGE;
 	if (o->alone && run->scenario->n_jobs == 0) {
-		say_error("--alone: expected a scenario with a [job NAME]");
+		if (is_first())
+			say_error("--alone: expected a scenario with a [job NAME]");
 		return APP_BAD_USAGE;
 	}
+	ranks_ended = false;
 	if (start_eal(run->scenario) < 0)
 		return APP_FAILED;
 	signal(SIGINT, on_signal);
@@ -722,38 +727,90 @@ print_goal(const struct scenario *s, const char *name)
 	return APP_DONE;
 }
 
+static void
+forget(void *arg, const char *text)
+{
+	(void)arg;
+	(void)text;
+}
+
+/*
+ * All ranks: can each read its scenario, and is it the same everywhere? Ranks with different ones
+ * would wait for each other, or take bytes of one thing for those of another.
+ *
+ * @param s  NULL: it cannot be read, for the reason in err.
+ * @return   The exit code after an error line of one rank, or APP_DONE.
+ */
+static int
+begin_together(const struct lab_opts *o, const struct scenario *s, const struct config_error *err)
+{
+	uint64_t who, number, first;
+
+	if (ranks == NULL && s == NULL)
+		say_error("%s", err->text);
+	if (ranks == NULL)
+		return s != NULL ? APP_DONE : APP_BAD_USAGE;
+	who = ranks_min(ranks, s != NULL ? RANKS_MOST : ranks->self);
+	if (who == ranks->self && who > 0)
+		say_error("process %u: %s", ranks->self, err->text);
+	else if (who == ranks->self && s == NULL)
+		say_error("%s", err->text);
+	if (ranks->error == 0 && who == RANKS_MOST) {
+		number = same_start_number(o, s);
+		first = ranks_min(ranks, is_first() ? number : UINT64_MAX);
+		who = ranks_min(ranks, number == first ? RANKS_MOST : ranks->self);
+		if (is_first() && ranks->error == 0 && who < RANKS_MOST)
+			say_error("process %u has another scenario, other options or another "
+				  "quench-lab than process 0: expected the same everywhere",
+				  (unsigned int)who);
+	}
+	if (ranks->error != 0)
+		say_error("process %u: %s", ranks->self, strerror(-ranks->error));
+	ranks_ended = ranks->error == 0;
+	return who == RANKS_MOST ? APP_DONE : APP_BAD_USAGE;
+}
+
 int
 main(int argc, char **argv)
 {
+	const struct say_keeper nobody = {.keep = forget, .only = true};
 	struct lab_opts o = {0};
 	static struct scenario s;
 	struct config_error err;
 	struct config *cfg;
+	bool whole;
 	int rc;
 
 	say_as("quench-lab");
 	rc = lab_opts_parse(argc, argv, &o);
 	if (rc >= 0)
 		return say_end(rc);
-	if (!o.check_config && !o.fluid && o.goal == NULL) {
-		rc = lab_ranks_open(&ranks);
-		if (rc != APP_DONE)
-			return say_end(rc);
-	}
+	rc = lab_ranks_open(&ranks);
+	if (rc != APP_DONE)
+		return say_end(rc);
+	/* Each would warn of the same. */
+	if (!is_first())
+		say_keep_warnings(&nobody, NULL);
 	cfg = open_scenario(&o, &err);
-	if (cfg == NULL || set_keys(cfg, &o, &err) < 0 ||
-	    scenario_read(cfg, &o.override, &s, &err) < 0) {
-		if (is_first())
-			say_error("%s", err.text);
+	whole = cfg != NULL && set_keys(cfg, &o, &err) == 0 &&
+		scenario_read(cfg, &o.override, &s, &err) == 0;
+	rc = begin_together(&o, whole ? &s : NULL, &err);
+	if (rc != APP_DONE) {
+		lab_ranks_close(ranks, !ranks_ended);
 		config_close(cfg);
-		lab_ranks_close(ranks, false);
-		return APP_BAD_USAGE;
+		if (whole)
+			scenario_free(&s);
+		return say_end(rc);
 	}
 	if (is_first()) {
 		say_doubts(cfg);
 		scenario_warn(cfg, &s);
 	}
-	if (o.goal != NULL) {
+	/* The first one does it alone. */
+	ranks_ended = o.goal != NULL || o.check_config || o.fluid;
+	if (ranks_ended && !is_first()) {
+		rc = APP_DONE;
+	} else if (o.goal != NULL) {
 		rc = print_goal(&s, o.goal);
 	} else if (o.check_config) {
 		scenario_print(stdout, &s);

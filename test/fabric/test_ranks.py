@@ -33,6 +33,12 @@ def start(ranks, *options, **kw):
     return subprocess.Popen([*with_ranks, LAB, "--no-progress", *map(str, options)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **kw)
 
 
+def start_each(*options):
+    """A process of mpirun with one rank for each list of options."""
+    words = [[":", "-n", "1", LAB, "--no-progress", *map(str, own)] for own in options]
+    return subprocess.Popen([*MPIRUN, *sum(words, [])[1:]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
 def files(ranks, threads, scenario, *options):
     """Name and content of each file of a run, without real times and memory, and what it says on standard output."""
     with tempfile.TemporaryDirectory(prefix="quench-ranks-") as folder:
@@ -324,6 +330,34 @@ def refused(_program, config):
     expect(lab.returncode != 0 and len(said) == 1 and "--explain nobody: expected a flow of the run" in said[0], "one line", err)
 
 
+def agreed(_program, config):
+    """Ranks that cannot begin the same run end before it, with a line of one of them; of what needs no run, one does it."""
+    run = ["--quiet", "--duration", "100us", "--set", "fabric.measure_from_ns=0", f"{config}/incast-4to1.ini"]
+    job = f"{config}/job-all-reduce.ini"
+    with tempfile.TemporaryDirectory(prefix="quench-ranks-") as folder:
+        traces = [pathlib.Path(folder) / str(i) / "all.ini" for i in range(2)]
+        for i, path in enumerate(traces):
+            path.parent.mkdir()
+            (path.parent / "trace.csv").write_text(f"1,2,{1000 + i},0\n", encoding="utf-8")
+            write_scenario(path, LEAF_SPINE, section("flow", "f", pattern="trace", trace="trace.csv"))
+        missing = f"{folder}/missing.ini"
+        differs = "process 1 has another scenario, other options or another quench-lab than process 0"
+        for word, each in (("process 1: " + missing, [run, [*run[:-1], missing], [*run[:-1], missing]]), (missing, [[*run[:-1], missing], run]),
+                           (differs, [run, [*run, "--seed", "2"], run]), (differs, [run, [*run, "--json", "/dev/null"]]), (differs, [run, [*run, "--threads", "2"]]),
+                           (differs, [[*run[:-1], path] for path in traces]), ('--explain "job nobody"', [["--explain", "job nobody", job]] * 2),
+                           ("--alone", [["--alone", *run]] * 2), ("--goal nobody", [["--goal", "nobody", job]] * 2)):
+            lab = start_each(*each)
+            _, err = ended(lab)
+            said = [line for line in err.splitlines() if line.startswith("quench-lab: ")]
+            expect(lab.returncode == 2 and len(said) == 1 and said[0].startswith(f"quench-lab: error: {word}"), f"one line: {word}", (lab.returncode, err))
+    for options in (["--check-config", job], ["--goal", "ring", job], ["--fluid", *run[1:]]):
+        one, two = ended(start(1, *options))[0], ended(start(2, *options))[0]
+        expect(one == two != "", f"{options[0]} of two", (len(one), len(two)))
+    doubtful = ["--duration", "10us", "--set", "flow incast.rate_cap_bps=1", f"{config}/live-parameters.ini"]
+    said = [sorted(line for line in ended(start(ranks, *doubtful))[1].splitlines() if "warning: " in line) for ranks in (1, 2)]
+    expect(said[0] == said[1] != [], "warnings of two", said)
+
+
 def mpich(program, config):
     """The same with MPICH."""
     small = ("--duration", "100us", "--set", "fabric.measure_from_ns=0")
@@ -335,4 +369,4 @@ if shutil.which(MPIRUN[0]) is None or not (LAB.parent / ("quench-lab-mpich.so" i
     print(f"SKIP: no {MPIRUN[0]}, or quench-lab was built without: scripts/install-deps mpi")
     sys.exit(77)
 os.environ["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
-with_config(incast, leaf_spine, telemetry, losses, events, unequal, jobs, waits, streams, explained, shipped, drawn, killed, stopped, full_disk, watched, watched_job, refused, mpich)
+with_config(incast, leaf_spine, telemetry, losses, events, unequal, jobs, waits, streams, explained, shipped, drawn, killed, stopped, full_disk, watched, watched_job, refused, agreed, mpich)

@@ -14,7 +14,8 @@
 #include "switch/egress/sw_why.h"
 
 bool
-explain_job_named(const char *text, const struct scenario *s, uint32_t *job, uint32_t *iteration)
+explain_job_named(const char *text, const struct scenario *s, bool say, uint32_t *job,
+		  uint32_t *iteration)
 {
 	const char *name = text + strlen("job ");
 	size_t n = strcspn(name, " ");
@@ -31,13 +32,15 @@ explain_job_named(const char *text, const struct scenario *s, uint32_t *job, uin
 			*iteration = (uint32_t)number - 1;
 			return true;
 		}
-		say_error("--explain \"%s\": expected an iteration from 1 to %u", text,
-			  s->jobs[i].iterations);
+		if (say)
+			say_error("--explain \"%s\": expected an iteration from 1 to %u", text,
+				  s->jobs[i].iterations);
 		return false;
 	}
-	say_error("--explain \"%s\": expected a [job NAME] of the scenario%s%s", text,
-		  s->n_jobs > 0 ? ", such as job " : ", which has none",
-		  s->n_jobs > 0 ? s->jobs[0].name : "");
+	if (say)
+		say_error("--explain \"%s\": expected a [job NAME] of the scenario%s%s", text,
+			  s->n_jobs > 0 ? ", such as job " : ", which has none",
+			  s->n_jobs > 0 ? s->jobs[0].name : "");
 	return false;
 }
 

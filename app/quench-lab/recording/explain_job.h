@@ -22,8 +22,8 @@
 
 struct explain_job;
 
-/** Parse "job NAME [ITERATION]". @return false after an error line. */
-bool explain_job_named(const char *text, const struct scenario *s, uint32_t *job,
+/** Parse "job NAME [ITERATION]". @return false; with `say`, after an error line. */
+bool explain_job_named(const char *text, const struct scenario *s, bool say, uint32_t *job,
 		       uint32_t *iteration);
 
 /**
