@@ -373,7 +373,7 @@ share_ends(struct net *net, const struct rank_bytes *own)
 	struct ranks *ranks = net->ranks;
 
 	/* If it fails, the next run does, too. */
-	if (ranks_to_all(ranks, own->at, own->n) < 0)
+	if (ranks_share(ranks, own) < 0)
 		return;
 	for (uint32_t q = 0; q < ranks->n; q++) {
 		struct rank_reader r = rank_reader_of(&ranks->in[q]);

@@ -147,7 +147,7 @@ share_rounds(struct net *net)
 		rank_bytes_add(&own, &far, sizeof(far));
 	}
 	/* If it fails, the next run does, too. */
-	if (ranks_to_all(ranks, own.at, own.n) < 0)
+	if (ranks_share(ranks, &own) < 0)
 		own.n = 0;
 	for (uint32_t q = 0; q < ranks->n; q++) {
 		struct rank_reader in = rank_reader_of(&ranks->in[q]);

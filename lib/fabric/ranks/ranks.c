@@ -140,6 +140,17 @@ ranks_to_all(struct ranks *ranks, const void *from, size_t n)
 	return rc;
 }
 
+int
+ranks_share(struct ranks *ranks, const struct rank_bytes *own)
+{
+	int rc = ranks_to_all(ranks, own->at, own->n);
+
+	/* The others go on without the rest up to the next exchange. */
+	if (own->no_memory)
+		ranks->error = rc = -ENOMEM;
+	return rc;
+}
+
 /* The value of each rank, in values[]. @return as exchange(). */
 static int
 values_of_all(struct ranks *ranks, uint64_t value, uint64_t values[RANKS_MOST])

@@ -77,6 +77,8 @@ void ranks_begin(struct ranks *ranks);
 int ranks_to_first(struct ranks *ranks);
 /** Pass these bytes to all other ranks, whose own are in in[]. @return as exchange(). */
 int ranks_to_all(struct ranks *ranks, const void *from, size_t n);
+/** The same of what this rank has collected: -ENOMEM if it had no memory for all of it. */
+int ranks_share(struct ranks *ranks, const struct rank_bytes *own);
 
 /** The least of a value of all ranks; 0 if they cannot exchange any more, as error says. */
 uint64_t ranks_min(struct ranks *ranks, uint64_t value);

@@ -101,6 +101,20 @@ TEST(bytes_that_are_lost_end_the_run)
 	ranks_free(&ranks);
 }
 
+TEST(a_rank_that_has_not_collected_all_has_failed)
+{
+	struct ranks ranks = two_ranks();
+	struct rank_bytes own = {.no_memory = true};
+
+	rank_bytes_add(&own, "1234", 4);
+	assert_int_equal(ranks_share(&ranks, &own), -ENOMEM);
+	assert_int_equal(ranks_min(&ranks, 9), 0);
+	/* The other rank has waited for the first of them. */
+	assert_int_equal(ranks.counts.exchanges, 1);
+	rank_bytes_free(&own);
+	ranks_free(&ranks);
+}
+
 TEST(a_reader_finds_too_few_bytes)
 {
 	struct rank_bytes b = {0};
