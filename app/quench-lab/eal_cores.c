@@ -5,7 +5,8 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-static bool eal_starts;
+/* Also a thread that EAL has started reads it. */
+static _Atomic bool eal_starts;
 
 void
 eal_cores_keep(bool starts)

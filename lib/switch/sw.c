@@ -460,7 +460,8 @@ sw_mark_scheme(const struct node *node, uint16_t port, uint8_t queue)
 {
 	const struct sw_marking *m = sw_marking_of(&sw_of_const(node)->ports[port].queue[queue]);
 
-	return m == NULL || m->scheme.ops == NULL ? NULL : &m->scheme;
+	return m == NULL || __atomic_load_n(&m->scheme.ops, __ATOMIC_RELAXED) == NULL ? NULL
+										      : &m->scheme;
 }
 
 const struct wred_curve *

@@ -20,7 +20,8 @@
 
 #define EAL_LIBRARY "librte_eal"
 
-static bool starts, all_are_loaded;
+/* EAL's control threads, which it starts meanwhile, read them, too. */
+static _Atomic bool starts, all_are_loaded;
 
 /*
  * EAL asks whether its own library is loaded. If not, it is linked statically, and has no plugin

@@ -39,7 +39,8 @@ void
 mark_set(struct mark_queue *m, enum mark_scheme scheme, const struct mark_params *params,
 	 uint64_t rate_bps)
 {
-	m->ops = mark_schemes[scheme];
+	/* Readers of counters ask for it (sw_mark_scheme()). */
+	__atomic_store_n(&m->ops, mark_schemes[scheme], __ATOMIC_RELAXED);
 	m->rate_bps = rate_bps;
 	if (m->ops != NULL)
 		m->params = params->of[MARK_SLOT(scheme)];
