@@ -22,7 +22,7 @@ try:
     import numpy as np
     sys.path.insert(0, str(ROOT / "tools"))
     from quench import Run
-    from report import charts, html, page, series, sizes
+    from report import charts, html, page, plots, series, sizes
     REPORT = Script("report.py", "report.plots")
 except ImportError:
     skip("python3-matplotlib is not installed")
@@ -232,7 +232,19 @@ def check_without_matplotlib(work, out):
     check("the page has its charts, and no pictures", '"charts"' in page and "<figure id=" not in page and not list(copy.glob("*.svg")))
 
 
+def check_steps():
+    """Steps of plots: of equal length, and longer where each flow is paused in turn."""
+    for n, most in ((0, 500), (7, 500), (501, 500), (1501, 500), (3001, 62)):
+        bins = plots.Bins(n, most)
+        check(f"{n} samples in at most {most} steps, of which none is much shorter", len(bins.starts) <= most and sum(bins.sizes) == n and
+              (n == 0 or max(bins.sizes) - min(bins.sizes) <= 1), bins.sizes)
+    check_equal("a steady rate keeps its points", plots.smooth_enough([np.full(3000, 10.0)]), plots.MOST_POINTS)
+    paused = np.where(np.arange(3000) // 15 % 2, 200.0, 0.0)
+    check("a rate of 0 or all of the link gets longer steps", plots.LEAST_STEPS <= plots.smooth_enough([paused]) < plots.MOST_POINTS, plots.smooth_enough([paused]))
+
+
 os.environ["MPLCONFIGDIR"] = str(work_dir())
+check_steps()
 check_thinning()
 check_sizes()
 check_digits()

@@ -15,7 +15,9 @@
 	const DASHES = [[], [6, 4], [2, 3], [9, 3, 2, 3]];
 	const ROOM = 0.02;  // beyond the greatest value of an axis of values
 	const MOST_ROWS = 400;
-	const MOST_BARS = 200;
+	const MOST_PIECES = 200, LEAST_PIECES = 25;  // of what is seen of counts and rates
+	const PIECE_PX = 3;  // a narrower piece is not seen
+	const PIECE_COUNT = 4;  // of things in a piece, on average: fewer would be steps between none and one
 	const MOST_START_MS = 5;
 	const START_HIGHER = 1.5;  // than the measured window, for a chart of its own
 	const LEAST_SENDING = 0.7;  // as in plots.py
@@ -140,8 +142,11 @@
 			const [start, main] = this.widths();
 			if (this.startPlot && this.startPlot.width !== start)
 				this.startPlot.setSize({ width: start, height: this.startPlot.height });
-			if (this.plot.width !== main)
+			if (this.plot.width !== main) {
+				if (this.spec.counts)
+					this.plot.setData(this.data(), false);
 				this.plot.setSize({ width: main, height: this.plot.height });
+			}
 		}
 
 		/* The start has a chart of its own beside the measured window, where it is higher. */
@@ -324,12 +329,26 @@
 			return high > 10 * low;
 		}
 
+		/* Into how many pieces what is seen is divided. */
+		pieces() {
+			const wide = this.widths()[1] - this.yRoom() - (this.labelled(this.series) ? this.labelRoom(this.series) : 0);
+			const most = Math.min(MOST_PIECES, Math.floor(wide / PIECE_PX));
+			if (this.spec.unit !== "per ms")
+				return most;
+			const [begin, end] = this.seen();
+			const count = s => {
+				const { ms } = this.spec.parts[s.part];
+				return ms.reduce((sum, t, i) => i > 0 && t > begin && t <= end ? sum + s.values[i] * (t - ms[i - 1]) : sum, 0);
+			};
+			return Math.min(most, Math.max(LEAST_PIECES, Math.floor(Math.max(0, ...this.series.map(count)) / PIECE_COUNT)));
+		}
+
 		/* Of series that count things, and of rates, the means over pieces of what is seen: single samples hold none, one or two, or cover each other.
 		   The first time is where the first interval begins. */
-		means(ms, values) {
+		means(ms, values, most) {
 			const [begin, end] = this.seen();
 			const first = ms.findIndex(t => t > begin), behind = ms.findLastIndex(t => t < end) + 2;
-			const from = Math.max(first, 1), n = Math.max(Math.min(behind, ms.length) - from, 0), size = Math.ceil(n / MOST_BARS);
+			const from = Math.max(first, 1), n = Math.max(Math.min(behind, ms.length) - from, 0), size = Math.ceil(n / most);
 			const pieces = Array.from({ length: Math.ceil(n / (size || 1)) }, (_, i) => [from + i * size, Math.min(from + (i + 1) * size, from + n)]);
 			// The time at which a row's interval began is that of the row before.
 			const before = at => ms[at - 1];
@@ -354,18 +373,19 @@
 		}
 
 		data() {
-			return this.samples(this.spec.counts ? (ms, values, part) => values.length && !part.series[0].model ? this.means(ms, values) : [ms, ...values] : undefined);
+			const most = this.spec.counts ? this.pieces() : 0;
+			return this.samples(most ? (ms, values, part) => values.length && !part.series[0].model ? this.means(ms, values, most) : [ms, ...values] : undefined);
 		}
 
 		build() {
 			this.recolour();
 			// In the order of the parts, as uPlot.join() has them
 			const series = this.series = this.all.filter(s => s.shown);
-			const data = this.data();
 			this.lines = this.spec.lines.filter(line => line.of === null || series.some(s => s.label === line.of))
 				.filter((line, i, all) => all.findIndex(other => other.at === line.at && other.label === line.label) === i);
 			this.startEnd = this.findStart(series);
 			this.silent = this.findSilence(series);
+			const data = this.data();
 			this.caption.textContent = this.spec.note + (this.silent ? " All is 0 in the measured window, so the time before it is drawn." : "");
 			this.canvas.classList.toggle("labelled", this.labelled(series));
 			this.plot?.destroy();

@@ -11,7 +11,7 @@ from .html import breakable, changed, digits, document, even, kbytes, number, ra
 
 SENDING_THROUGHOUT = 0.95  # of a run: with less, figures of its whole window are not those of its flows
 CAPTIONS = {
-    "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step. Dashed: the link divided by the flows, if all go to one host. "
+    "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step; bands, if steps are long: least and most within a step. Dashed: the link divided by the flows, if all go to one host. "
              "Black: the fluid model, if it knows the scenario.",
     "slowdown": "Cumulative distribution over the messages of each flow, whole run. A message that is alone on its path has a slowdown of 1.",
     "sizes": "Percentiles of the slowdown of all messages of the run. Ten buckets of equally many messages, unless many have one size or size_edges is given.",

@@ -18,6 +18,9 @@ from .html import digits, fixed, number, rate_unit, size_text  # noqa: E402
 plt = matplotlib.pyplot
 WIDTH = 8.0  # inches
 MOST_POINTS = 500  # on one line
+MOST_STEPS, LEAST_STEPS = 150, 50  # of counts, and of what goes up and down in each step
+ROUGH = 0.1  # of the highest value: lines that change by more than this from step to step cover each other
+STEP_COUNT = 4  # of things in a step, on average: fewer would be steps between none and one
 LONGEST_START_MS = 5.0
 LEAST_SENDING = 0.7  # a run whose last frame is before this share of it is drawn until shortly after that frame
 MOST_LINES = 8  # with a colour and a label each; of more flows, the spread is drawn
@@ -59,10 +62,11 @@ def group_ticks(figure: Any) -> None:
 
 
 class Bins:
-    """Thin out columns of equal length to at most MOST_POINTS, by whole groups of neighbours."""
+    """Thin out columns of equal length to a number of points, by whole groups of neighbours, of which none has two fewer than another."""
 
-    def __init__(self, n):
-        self.starts = np.arange(0, n, max(1, -(-n // MOST_POINTS)))
+    def __init__(self, n, most=MOST_POINTS):
+        groups = -(-n // max(1, -(-n // most)))
+        self.starts = np.arange(groups) * n // max(groups, 1)
         self.sizes = np.diff(self.starts, append=n)
 
     def mean(self, values):
@@ -207,6 +211,19 @@ def shown_until(run):
     return 1.05 * sent, f", first {digits(1.05 * sent)} of {digits(end)} ms"
 
 
+def smooth_enough(columns):
+    """Means of steps that are long enough for lines that do not cover each other: those of a paused link are 0 or all of it in turn."""
+    n, most = max(map(len, columns), default=0), MOST_POINTS
+    while most // 2 >= LEAST_STEPS:
+        bins = Bins(n, most)
+        means = [bins.mean(column) for column in columns if len(column) == n]
+        top = max((column.max(initial=0) for column in means), default=0)
+        if all(np.abs(np.diff(column)).mean() <= ROUGH * top for column in means if len(column) > 1):
+            break
+        most //= 2
+    return most
+
+
 def rates(run):
     """Wire rate of each flow, and the fair share. A start phase with much larger values has its own panel."""
     results = run.results
@@ -215,7 +232,9 @@ def rates(run):
     figure, left, axes = with_start(start, f"wire rate ({unit.name})")
     few = len(run.flows) <= MOST_LINES
     end, note = shown_until(run)
-    axes.set_title(("Rate of each flow" if few else f"Rates of the flows that send, {number(len(run.flows))} in all") + note, pad=16 if few else 30)
+    most = smooth_enough([series["wire_rate_bps"][series.ms() <= end] for series in run.flows.values()]) if few else MOST_POINTS
+    bands = ", bands: least and most of a step" if most < MOST_POINTS else ""
+    axes.set_title((f"Rate of each flow{bands}" if few else f"Rates of the flows that send, {number(len(run.flows))} in all") + note, pad=16 if few else 30)
     time_axis(axes, end)
     if not run.flows:
         say_nothing(axes, "no samples")
@@ -228,10 +247,13 @@ def rates(run):
         axes.legend(frameon=False, fontsize=9, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)  # below the title
     for (name, series), colour in zip(run.flows.items() if few else (), COLOURS):
         kept = series.ms() <= end
-        bins = Bins(int(kept.sum()))
-        ms, y = bins.mean(series.ms()[kept]), bins.mean(series["wire_rate_bps"][kept]) / unit.bps
+        bins = Bins(int(kept.sum()), most)
+        rate = series["wire_rate_bps"][kept] / unit.bps
+        ms, y, highest = bins.mean(series.ms()[kept]), bins.mean(rate), bins.max(rate) if bands else bins.mean(rate)
+        if bands:
+            axes.fill_between(ms, bins.min(rate), highest, color=colour, alpha=0.15, lw=0)
         axes.plot(ms, y, color=colour, alpha=0.9)
-        tops.append(y[ms >= start].max(initial=0))
+        tops.append(highest[ms >= start].max(initial=0))
         labels.append((y[-max(1, len(y) // 20):].mean(), name, colour))
     # Flows to several hosts have several bottlenecks, and no common share.
     shared = len({flow["dst"] for flow in results["flows"]}) == 1
@@ -328,7 +350,8 @@ def draw_per_ms(axes, groups, column, colour, ylabel, until_ms):
         total[len(total) - len(series["time_ns"]):] += series.per_ms(column)
     edges = longest.edges_ms()
     shown = np.count_nonzero(edges[:-1] < until_ms)
-    bins = Bins(shown)
+    count = (total * np.diff(edges))[:shown].sum()
+    bins = Bins(shown, int(np.clip(count / STEP_COUNT, LEAST_STEPS, MOST_STEPS)))
     rate = bins.mean(total[:shown])
     edges = np.append(edges[bins.starts], edges[shown])
     axes.stairs(rate, edges, fill=True, color=colour, alpha=0.3, lw=0)
@@ -462,7 +485,7 @@ def draw_strips(figure, axes, held, until_ms):
     for row, series in enumerate(held.values()):
         edges = series.edges_ms()
         shown = max(1, np.count_nonzero(edges[:-1] < until_ms))
-        bins = Bins(shown)
+        bins = Bins(shown, MOST_STEPS)
         share = bins.mean((series.growth("rx_pause_duration_us") * 1e3 / series.intervals_ns())[:shown])
         mesh = axes.pcolormesh(np.append(edges[bins.starts], edges[shown]), [row - 0.4, row + 0.4],
                                share.clip(0, 1)[np.newaxis] * 100, cmap="Purples", vmin=0, vmax=100, rasterized=True)
