@@ -12,6 +12,7 @@ from .html import breakable, changed, document, number, rate_unit, seconds, size
 
 MOST_FLOWS = 20  # in the text output; the page has all flows
 MOST_LINES = 8  # drawn in one chart at first
+MOST_DASHES = 2  # of one run: more patterns look alike on lines of steps
 
 
 class Figure:
@@ -273,7 +274,7 @@ class Comparison:
                 for s in part["series"]:
                     s |= {"pair": s["label"], "run": i, "label": f"{self.letters[i]} {s['label']}"}
                 out["parts"].append(part)
-        show_same(out["parts"], MOST_LINES // len(self.runs))
+        show_same(out["parts"], min(MOST_LINES // len(self.runs), MOST_DASHES))
         del out["drawn"]
         shown = [s["shown"] for part in out["parts"] for s in part["series"]]
         if not all(shown):
