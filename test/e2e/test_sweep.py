@@ -25,6 +25,7 @@ try:
     SCRIPT = Script("sweep", "report.plots")
     from quench import Series
     from report import sweep as rows_of_runs
+    from report import sweep_page
 except ImportError:
     skip("python3-matplotlib is not installed")
 
@@ -104,6 +105,26 @@ def check_bars():
     made = [{"k": "a", "seed": seed, "converged_ms": None, **dict.fromkeys(("queue_mean_bytes", "queue_p99_bytes", "link_use", "jain_index"), float(equal[0])),
              "fluid_queue_bytes": None, "fluid_converged_ms": None} for seed in range(3)]
     check("equal numbers are drawn", rows_of_runs.draw("equal", [(["k"], ["a"])], made) is not None)
+
+
+def check_notes():
+    """What the page says below a chart is what it shows."""
+    def notes(*runs):
+        rows = [dict.fromkeys(("queue_mean_bytes", "queue_p99_bytes", "slowdown_p50", "slowdown_p99", "fluid_queue_bytes", "fluid_converged_ms", "converged_ms")) |
+                {"k": k, "seed": seed, "ecn_marked_packets": 0, "pause_frames_after_measure": 0, "link_use": 0.95, "jain_index": 1.0} | more for k, seed, more in runs]
+        rows = rows_of_runs.comparable(rows)
+        found = [sweep_page.chart(spec, [(["k"], ["a", "b"])], rows) for spec in sweep_page.CHARTS]
+        return {chart["id"]: (chart["title"], chart["note"]) for chart in found if chart}
+
+    found = notes(("a", 1, {"link_use": 0.94}), ("a", 2, {"link_use": 0.96}), ("b", 1, {}), ("b", 2, {}))
+    check("a bar that an axis from 0.9 shows is named", "a bar from" in found["share"][1] and "begins at 0.9" in found["share"][1], found)
+    found = notes(("a", 1, {"ecn_marked_packets": 1000}), ("a", 2, {"ecn_marked_packets": 1020}), ("b", 1, {}), ("b", 2, {}))
+    check("one within its mark is not", "too small" in found["marks"][1], found)
+    known = {"converged_ms": 7.0, "fluid_queue_bytes": 1, "fluid_converged_ms": 6.0}
+    check("a model that does not know a scenario has converged or not", "never" not in notes(("a", 1, known), ("b", 1, {"converged_ms": 7.0}))["time"][1])
+    check("packets that never converge are named", "No mark of packets" in notes(("a", 1, known), ("b", 1, {}))["time"][1])
+    found = notes(("a", 1, known | {"job_jct_mean_ns": 1}), ("b", 1, known | {"job_jct_mean_ns": 1}))
+    check("flows of jobs, which send in turn, have no shares", found["share"][0] == "Link use" and "time" not in found, found)
 
 
 def check_commands(one):
@@ -240,6 +261,7 @@ def check_convergence():
 check_complete()
 check_repetitions()
 check_bars()
+check_notes()
 table_of_one = check_table()
 check_commands(table_of_one)
 check_refusals()

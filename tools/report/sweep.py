@@ -14,15 +14,15 @@ from . import sizes
 # Converged: the flows' mean rates over WINDOW_MS have at least Jain's index FAIR, and their sum is at least FULL times its final mean.
 WINDOW_MS = 5.0
 FAIR, FULL = 0.98, 0.95
-CONVERGED = f"Converged: for {WINDOW_MS:g} ms, the rates of the flows are fair and the link is full."
+CONVERGED = f"Converged: for {WINDOW_MS:g} ms, the rates of the flows are fair, and their sum is near that of the run's second half."
 NEAR_ONE = 0.8
 SPREAD = 0.5  # of marks of equal values that no line joins: of the distance of two values, that of the first and the last mark at one
 
 
 def converged_ms(flows, since_ms):
     """
-    Time from since_ms to the end of the first WINDOW_MS in which the rates of all flows are fair and the link is full, in
-    steps of a millisecond. None: never. A single flow is always fair.
+    Time from since_ms to the end of the first WINDOW_MS in which the rates of all flows are fair and their sum is near that of
+    the second half of the run, in steps of a millisecond. None: never. A single flow is always fair.
     """
     rates = np.array([fluid.means(series, "wire_rate_bps", 1.0) for series in flows.values()])
     if rates.size == 0:
@@ -111,13 +111,18 @@ def jobs(rows):
     return [column.removesuffix("_jct_mean_ns") for column in max(rows, key=len) if column.endswith("_jct_mean_ns")]
 
 
+def comparable(rows):
+    """Rows for a reader. Flows of jobs send in turn: they have no common shares, which would be fair or not."""
+    return [row | dict.fromkeys(("jain_index", "converged_ms", "fluid_converged_ms")) for row in rows] if jobs(rows) else rows
+
+
 def numbers(rows, column):
     return np.array([np.nan if row[column] is None else float(row[column]) for row in rows])
 
 
 def least_share(rows):
     """Where the axis of link use and Jain's index begins: values that are all near 1 would be one line on an axis from 0."""
-    least = min(float(value) for column in ("link_use", "jain_index") for value in numbers(rows, column))
+    least = min(float(np.nanmin(numbers(rows, column))) for column in ("link_use", "jain_index") if any(row[column] is not None for row in rows))
     return min(math.floor(10 * least), 9) / 10 if least >= NEAR_ONE else 0
 
 
@@ -203,7 +208,10 @@ def panels(rows):
 
     def known(*columns):
         return any(row.get(column) is not None for row in rows for column in columns)
-    return {name: (title + words * known(model), label) for name, (title, (model, words), label, columns) in PANELS.items() if not columns or known(*columns)} | found
+
+    def shown(title):
+        return title if known("jain_index") else title.replace(" (solid) and Jain index (dashed)", "")
+    return {name: (shown(title) + words * known(model), label if known("jain_index") else label.replace(", index", "")) for name, (title, (model, words), label, columns) in PANELS.items() if not columns or known(*columns)} | found
 
 
 MARKS = {"solid": "full", "dotted": "hollow", "dashed": "hollow", "dash-dot": "cross"}  # in titles, if marks are not joined
@@ -212,6 +220,7 @@ MARKS = {"solid": "full", "dotted": "hollow", "dashed": "hollow", "dash-dot": "c
 def draw(scenario, axes_of_grid, rows):
     """@return the figure: queue, rates, convergence and slowdowns over the values of the first axis."""
     from .plots import COLOURS, WIDTH, plt
+    rows = comparable(rows)
     found = curves(axes_of_grid, rows)
     lines = -(-len(found) // 2) if len(found) > 1 else 0
     shown = panels(rows)

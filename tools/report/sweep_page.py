@@ -15,7 +15,7 @@ CHARTS = (
     ("pauses", "PFC frames sent in the measured window", "frames", (("frames", "pause_frames_after_measure", 1),)),
 )
 
-LEAST_BAR = 0.01  # of the greatest value: a shorter bar is within its mark
+LEAST_BAR = 0.04  # of the height of a chart: a shorter bar is within its mark
 
 # Columns of the table: head, column, text of a value; None: a rate.
 COLUMNS = (
@@ -56,6 +56,8 @@ def chart(spec, axes_of_grid, rows):
     """None: no run has a value."""
     name, title, unit, columns = spec
     columns = [(what, column, scale) for what, column, scale in columns if any(row.get(column) is not None for row in rows)]
+    if name == "share" and len(columns) == 1:
+        title, unit = "Link use", "share"
     if not any(row[column] for row in rows for _, column, _ in columns if row[column] is not None):
         return None
     values, series, curves = axes_of_grid[0][1], [], sweep.curves(axes_of_grid, rows)
@@ -68,21 +70,24 @@ def chart(spec, axes_of_grid, rows):
             series.append({"label": ": ".join(words), "shown": True, "values": mean, "low": low, "high": high, **colour})
     several = len({row["seed"] for row in rows}) > 1
     ranges = [(low, high) for s in series for low, high in zip(s["low"], s["high"]) if low is not None]
-    bars = max(high - low for low, high in ranges) > LEAST_BAR * max(high for _, high in ranges)
+    begin = sweep.least_share(rows) if name == "share" else 0
+    bars = max(high - low for low, high in ranges) > LEAST_BAR * (max(high for _, high in ranges) - begin)
     note = f"Mean over the seeds{'; a bar from the least to the greatest' if bars else ', whose range is too small to be seen'}." if several else ""
     if name == "time":
         note = f"{sweep.CONVERGED} {note}".strip()
-        if any(mean is None for s in series for mean in s["values"]):
-            note += " No mark: the run never converged."
+        unknown = len(columns) > 1 and any(row["fluid_queue_bytes"] is None for row in rows)
+        if any(mean is None for s in series[::len(columns) if unknown else 1] for mean in s["values"]):
+            note += f" No mark{' of packets' if unknown else ''}: the run never converged."
+        if unknown:
+            note += " No mark of the fluid model: it does not know the scenario."
     if name.startswith("jct-"):
         note = f"JCT: job completion time, of each iteration. {note}".strip()
-    low = sweep.least_share(rows) if name == "share" else 0
-    if low:
-        note = f"{note} The axis begins at {low:g}.".strip()
+    if begin:
+        note = f"{note} The axis begins at {begin:g}.".strip()
     # Marks of equal values that no line joins stand side by side.
     joined = sweep.is_scale(values)
     parts = [{"ms": [i + (0 if joined else sweep.beside(k, len(series))) for i in range(len(values))], "series": [s]} for k, s in enumerate(series)]
-    return {"id": name, "title": title, "unit": unit, "note": note, "low": low, "parts": parts, "lines": [],
+    return {"id": name, "title": title, "unit": unit, "note": note, "low": begin, "parts": parts, "lines": [],
             "x": " = ".join(axes_of_grid[0][0]), "ticks": [str(value) for value in values], "joined": joined}
 
 
@@ -90,6 +95,7 @@ def page(scenario, axes_of_grid, rows):
     names = ["+".join(keys) for i, (keys, values) in enumerate(axes_of_grid) if i == 0 or len(values) > 1]
     # Of a job without an ended iteration, the mean is 0.
     rows = [row | {f"{name}_jct_{what}_ns": row[f"{name}_jct_{what}_ns"] or None for name in sweep.jobs(rows) for what in ("mean", "p99")} for row in rows]
+    rows = sweep.comparable(rows)
     job_charts, job_columns = of_jobs(rows)
     unit = rate_unit(max(row["rate_max_bps"] for row in rows))
     columns = [(head, column, text) if text else (f"{head} {unit.name}", column, unit) for head, column, text in [*COLUMNS, *job_columns]
