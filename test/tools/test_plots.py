@@ -8,14 +8,23 @@ import fake  # noqa: F401  finds the tools
 import numpy as np
 
 try:
-    from report import plots, sweep
+    from report import paper, plots, sweep
 except ImportError:  # no matplotlib
-    plots = sweep = None
+    paper = plots = sweep = None
 
 
 def row(cc, use, index, **columns):
     return {"nic.cc": cc, "seed": 1, "link_use": use, "jain_index": index, "queue_mean_bytes": 1000, "queue_p99_bytes": 1000,
             **dict.fromkeys(("fluid_queue_bytes", "converged_ms", "fluid_converged_ms", "slowdown_p99")), **columns}
+
+
+@unittest.skipUnless(plots, "matplotlib is not installed")
+class Papers(unittest.TestCase):
+    def test_marks_below_others_of_their_places_are_rings(self):
+        long, short, other = {"x": [1, 2, 3], "y": [1, 1, 1]}, {"x": [1, 2], "y": [1, 1]}, {"x": [1, 2], "y": [1, 5]}
+        self.assertEqual(paper.rings({"short": short, "long": long}), {"short": 0, "long": 1})
+        self.assertEqual(paper.rings({"first": short, "second": short, "third": short}), {"first": 2, "second": 1, "third": 0})
+        self.assertEqual(paper.rings({"long": long, "other": other}), {"long": 0, "other": 0})
 
 
 @unittest.skipUnless(plots, "matplotlib is not installed")

@@ -29,7 +29,14 @@ def read(path):
     return found
 
 
-def draw_series(axes, columns, label, colour, dash):
+def rings(series):
+    """Of marks over values, how many others each series has above it whose places are all among its own: the shorter one is above, else the later one."""
+    places = {name: set(zip(columns["x"], columns["y"])) for name, columns in series.items()}
+    order = sorted(series, key=lambda name: len(places[name]), reverse=True)
+    return {name: sum(places[above] <= places[name] for above in order[i + 1:]) for i, name in enumerate(order)}
+
+
+def draw_series(axes, columns, label, colour, dash, ring):
     x, y, low, high = (columns[name] for name in ("x", "y", "low", "high"))
     style = {"color": colour, "ls": dash, "label": label}
     kind = SETTINGS["kind"]
@@ -39,8 +46,8 @@ def draw_series(axes, columns, label, colour, dash):
         bars = None if low[0] is None else [[max(0, b - a) for a, b in zip(low, y)], [max(0, b - a) for a, b in zip(y, high)]]
         if kind == "marks":
             style["ls"] = "none"
-        # Of equal curves, the shorter one is above; marks at 0 are whole.
-        axes.errorbar(at, y, yerr=bars, marker="o", ms=2.5, capsize=1.5, elinewidth=0.6, zorder=2 + 1 / len(x), clip_on=False, **style)
+        # Of equal curves, the shorter one is above, and those below are rings around its marks; marks at 0 are whole.
+        axes.errorbar(at, y, yerr=bars, marker="o", ms=2.5 + 2.5 * ring, mfc="none" if ring else colour, mew=0.8, capsize=1.5, elinewidth=0.6, zorder=2 + 1 / len(x), clip_on=False, **style)
     elif kind == "steps":
         axes.step(x, y, where="pre", **style)
     elif kind == "share":
@@ -117,8 +124,9 @@ def draw(series):
     })
     figure, axes = plt.subplots(figsize=(SETTINGS["width_mm"] / 25.4, SETTINGS["height_mm"] / 25.4), layout="constrained")
     colours = SETTINGS["colours"]
+    above = rings(series) if SETTINGS["kind"] in ("points", "marks") else {}
     for (name, columns), (colour, dash) in zip(series.items(), SETTINGS["styles"]):
-        draw_series(axes, columns, name, colours[colour % len(colours)], DASHES[(dash + colour // len(colours)) % len(DASHES)])
+        draw_series(axes, columns, name, colours[colour % len(colours)], DASHES[(dash + colour // len(colours)) % len(DASHES)], above.get(name, 0))
     draw_lines(axes)
     if SETTINGS["kind"] == "share" and not SETTINGS["log_y"]:
         axes.set_ylim(0, 1.01)  # the line at 1 is whole
