@@ -18,7 +18,7 @@ def check_switch(work):
     switch = start_switch(work, name)
     top = Terminal("-f", name, "--watch=0.2", "top")
     top.shows("the program", lambda text: re.match(r"quench-switch \S+, pid \d+, up 0:00:\d\d, every 0.2 s; counts per second", text))
-    top.shows("its buffer", lambda text: re.search(r"^buffer +[.=]+ +[\d.]+K? of 4.00M$", text, re.M))
+    top.shows("its buffer", lambda text: re.search(r"^buffer +[.=]+ +[\d.]+K? of 4.00M bytes$", text, re.M))
     top.shows("what comes in, as a rate, after the rates of a shaped port", lambda text: re.search(r"^ +1 +up +[\d.]+M/10G +[\d.]+[MG]", text, re.M))
     top.shows("queues with the marks of their curve", lambda text: re.search(r"^ +0 +3 [.=m]+M", text, re.M))
     top.key("p")

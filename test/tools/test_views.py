@@ -172,7 +172,7 @@ class Web(unittest.TestCase):
             snapshot.replies["buffer"]["buffer_used_bytes"] = used
             snapshot.rows("ecn")[0]["queue_bytes"], snapshot.rows("pg")[0]["shared_bytes"] = queue, group
             self.assertEqual([tile["value"] for tile in Picture(Two(snapshot, None)).tiles if tile["label"] == "buffer in use"], [shown])
-            self.assertTrue(lines(Two(snapshot, None)).lines[0][1].endswith(f" {shown} of 1.00K"))
+            self.assertTrue(lines(Two(snapshot, None)).lines[0][1].endswith(f" {shown} of 1.00K bytes"))
 
     def test_without_an_earlier_snapshot_rates_are_0_and_totals_are_there(self):
         picture = Picture(Two(switch(3, 2000), None))

@@ -173,7 +173,7 @@ def add_queues(view: View, two: Two, w: Widths) -> None:
 
 def add_groups(view: View, two: Two, w: Widths) -> None:
     """Groups, the largest first, with their use of the shared buffer. A group sends XOFF at X; beyond that it fills headroom."""
-    heading = f"{'port':>{w.port}} group {'X: limit of shared' if w.bar >= 18 else 'X: limit':<{w.bar}} {'shared':>8} {'headroom':>8} {'limit':>8} {'drops/s':>8}"
+    heading = f"{'port':>{w.port}} group {'X: limit, in bytes' if w.bar >= 18 else 'X, bytes':<{w.bar}} {'shared':>8} {'headroom':>8} {'limit':>8} {'drops/s':>8}"
     for p in sorted(two.pairs("pg", "port", "pg"), key=lambda p: -float(p.now.get("shared_bytes", 0) + p.now.get("headroom_bytes", 0))):
         shared, headroom, limit, dropped = p.now.get("shared_bytes", 0), p.now.get("headroom_bytes", 0), p.now.get("shared_limit_bytes", 0), p.rate("drop_packets")
         if shared + headroom <= 0 and dropped <= 0:
@@ -191,7 +191,7 @@ def add_switch(view: View, two: Two) -> None:
     now = two.now
     w = Widths(view, now.rows("ports"))
     size, used = now.reply("buffer").get("buffer_bytes", 0), now.buffer_used_bytes()
-    view.add(Style.PLAIN, f"buffer     {bar(used, size, BAR)} {number(used):>9} of {number(size)}")
+    view.add(Style.PLAIN, f"buffer     {bar(used, size, BAR)} {number(used):>9} of {number(size)} bytes")
     for row in now.rows("pfcwd"):
         if row.get("status") == "stormed":
             n = row.get("deadlock_detected", 0)
@@ -230,7 +230,7 @@ def add_nic(view: View, two: Two) -> None:
     if not view.fits(width + FLOW_CHARS):
         width = max(view.columns - FLOW_CHARS, FLOW_WIDTH)
     add_totals(view, two)
-    view.add(Style.HEADING, f"{'flow':<{width}} {'QPs':>5} {'wire b/s':>8} {'goodput':>8} {'msgs/s':>7} {'CNPs/s':>6} {'cuts/s':>6} {'resent':>6} {'paused':>6} {'RTT':>7}")
+    view.add(Style.HEADING, f"{'flow':<{width}} {'QPs':>5} {'wire b/s':>8} {'good b/s':>8} {'msgs/s':>7} {'CNPs/s':>6} {'cuts/s':>6} {'resent':>6} {'paused':>6} {'RTT':>7}")
     for p in two.pairs("flows", "flow"):
         row = p.now
         if row.get("gone"):
