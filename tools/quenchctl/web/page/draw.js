@@ -159,7 +159,9 @@ class Bars {
       const most = b.full || Math.max(...b.marks.map(m => m.at)) * 1.25;
       const scale = Math.max(most, b.value, 1);
       name.textContent = b.key;
-      value.textContent = `${number(b.value, b.unit)} of ${round(scale, b.unit)}`; // bars of a list have different ends
+      // Bars of a list have different ends. That of a queue or a group is no limit, so its last mark is told instead.
+      const last = b.marks.reduce((most, m) => m.at >= most.at ? m : most, b.marks[0]);
+      value.textContent = number(b.value, b.unit) + (b.full ? ` of ${round(b.full, b.unit)}` : `, ${last.name} ${round(last.at, b.unit)}`);
       row.title = [b.key, ...b.marks.map(m => m.name + " " + round(m.at, b.unit))].join(", ");
       if (track.children.length !== b.marks.length + 1)
         track.replaceChildren(element("div", {class: "fill"}), ...b.marks.map(() => element("div")));
