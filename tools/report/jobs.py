@@ -57,8 +57,8 @@ def label(y, words):
 
 
 # Of a critical path: class of the bar, member of results.json, words.
-PARTS = (("compute", "compute", "computations"), ("inside", "inside", "messages inside servers"), ("send", "message", "other messages"),
-         ("ack", "send", "sends until acknowledged"))
+PARTS = (("compute", "compute", "computations"), ("inside", "inside", "messages inside servers"), ("message", "message", "other messages"),
+         ("send", "send", "sends until acknowledged"))
 
 
 def iterations_chart(job):
@@ -71,7 +71,7 @@ def iterations_chart(job):
     parts = [f'<line x1="0" y1="{high + 6}" x2="100%" y2="{high + 6}"/>']
     for i, it in enumerate(rows):
         path = it["critical_path"]
-        pieces = [(kind, path[f"{key}_ns"]) for kind, key, _ in PARTS] if path else [("send", it["jct_ns"])]
+        pieces = [(kind, path[f"{key}_ns"]) for kind, key, _ in PARTS] if path else [("message", it["jct_ns"])]
         y = high + 6
         tip = f"iteration {it['iteration']}: {us(it['jct_ns'])} µs, rank {it['last_rank']} last, {it['rp_cnp_handled']} CNPs, paused {us(it['paused_ns'])} µs"
         for kind, ns in pieces:
