@@ -37,7 +37,8 @@ def flow_table(results):
                      (f" of {number(flow['messages_wanted'])}" if flow["messages_wanted"] else ""),
                      *(number(flow[key]) for key in ("rp_cnp_handled", "rate_cuts", "retransmitted_packets")),
                      *([escape(flow["cc"])] if mixed else [])))
-    return table(heads, rows)
+    whole = '<p class="note">Lowest allowed: the lowest rate that congestion control has allowed in the whole run.' if results["measure_from_ns"] else ""
+    return table(heads, rows) + whole
 
 
 def server_table(results):
@@ -94,7 +95,7 @@ def fluid_note(results, queue):
     """Why the packet simulation and the model differ, if they do."""
     b, note = results["bottleneck"], queue["fixed_point"]["note"]
     if note:
-        reached = "reached it" if b["queue_max_bytes"] >= b["wred_max_bytes"] else "did not reach it in this run"
+        reached = f"{'reached' if b['queue_max_bytes'] >= b['wred_max_bytes'] else 'did not reach'} Kmax in this run"
         note = f"Here, {note}" if note.startswith("p*") else note[0].upper() + note[1:]
         return f"<p>{said(note)}. The queue of the packet simulation {reached}."
     if b["queue_mean_bytes"] > 0.75 * queue["queue_mean_bytes"]:
