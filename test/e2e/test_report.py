@@ -147,6 +147,17 @@ def check_websearch(work):
     check("it warns", " sizes have fewer than 100\u00a0messages, so their p99 is the largest slowdown" in page, page[page.find("Slowdown by message size"):][:3000])
 
 
+def check_covered():
+    """Lines that go up and down often cover each other: one is shown at first. Some peaks do not."""
+    t = np.arange(1000)
+    for words, period, wanted in (("often", 10, ["b"]), ("seldom", 250, ["a", "b"])):
+        wave = 1e3 * (t % period < period / 2)
+        out = charts.chart("groups", "", "KB", "", t * 1e6, [("a", wave), ("b", wave * 1.1)])
+        shown = charts.alone_if_covered(out, [("a", wave), ("b", wave * 1.1)], t >= 0)
+        check_equal(f"lines that go up and down {words}", (sorted(shown), [s["label"] for s in out["parts"][0]["series"] if s["shown"]]), (wanted, wanted))
+        check_equal("and what is said of them", "would cover it" in out["drawn"], words == "often")
+
+
 def check_pauses_of_hosts():
     """A host that pauses its switch is no pause of a switch."""
     rows = [{"node": node, "tx_pause": n} for node, n in (("h5", 99), ("h10", 1), ("s1", 8))]
@@ -250,6 +261,7 @@ check_sizes()
 check_digits()
 check_changed()
 check_drawn()
+check_covered()
 check_pauses_of_hosts()
 check_without_model()
 work = work_dir()

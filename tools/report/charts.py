@@ -9,6 +9,8 @@ from .html import number, rate_unit
 # Series that stand for all of a chart
 MEAN = ("mean of all", ts.mean_of)
 SUM = ("sum of all", np.sum)
+MOST_SWINGS = 30  # of lines of one chart between 0 and their usual top, and back: more cover each other
+USUAL = 0.99  # share of the samples that are at most the usual top
 NEAR = 2.5  # a limit up to so many times what is measured is seen in its chart, as heights() of page.js
 
 
@@ -114,15 +116,31 @@ def thresholds(run):
     return found
 
 
+def alone_if_covered(out, columns, measured):
+    """Lines that often go up and down cover each other, so the highest is shown alone at first. @return labels of series that are shown"""
+    series = out["parts"][0]["series"]
+    shown = {s["label"] for s in series if s["shown"]}
+    seen = {name: column[measured] for name, column in columns if name in shown}
+    # Of short peaks, most samples are near 0, and little is covered.
+    top = max((max(np.quantile(column, USUAL), column.max() / 8) for column in seen.values() if len(column)), default=0)
+    if len(shown) < 2 or not top or sum(np.abs(np.diff(column)).sum() for column in seen.values()) <= 2 * MOST_SWINGS * top:
+        return shown
+    best = max(seen, key=lambda name: seen[name].max(initial=0))
+    for s in series:
+        s["shown"] = s["label"] == best
+    out["drawn"] = f" Drawn at first: the one of {number(len(columns))} series with the highest peak; others would cover it." + "".join(out["drawn"].partition(" The page has")[1:])
+    return {best}
+
+
 def groups(run, times_ns):
     """Bytes that lossless groups hold, and their XOFF limits. A limit far above the bytes is left out, and one that is so in the measured window is not shown at first."""
     label = {key: place((key[0], key[1], f"pg {key[2]}")) for key in run.groups}
     columns = [(label[key], ts.on_axis(s, s["shared_bytes"], times_ns) / 1e3) for key, s in run.groups.items()]
     out = chart("groups", "Priority groups", "KB", "Shared bytes that each group holds at the sample. Dashed, if it is near: the limit at which it sends XOFF.", times_ns, columns, steps=False)
-    shown = {s["label"] for s in out["parts"][0]["series"] if s["shown"]}
+    measured = times_ns > run.results["measure_from_ns"]
+    shown = alone_if_covered(out, columns, measured)
     limits = [(f"limit of {label[key]}", ts.on_axis(s, s["limit_bytes"], times_ns) / 1e3) for key, s in run.groups.items()
               if label[key] in shown and s["limit_bytes"].min() < 4 * s["shared_bytes"].max()]
-    measured = times_ns > run.results["measure_from_ns"]
     top = max((column[measured].max(initial=0) for name, column in columns if name in shown), default=0)
     near = {name for name, column in limits if not top or column[measured].min(initial=np.inf) <= NEAR * top}
     for s in out["parts"][0]["series"]:
