@@ -5,7 +5,7 @@
 	const doc = JSON.parse(document.getElementById("data").textContent);
 	// Okabe and Ito's colours; more series than these repeat them with dashes.
 	const LIGHT = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B5B95", "#8A6D1D"];
-	const DARK = ["#4AA3E8", "#F0803C", "#2FC69A", "#E59CC4", "#F0B93A", "#9BD5F7", "#A99CD8", "#C9A94F"];
+	const DARK = ["#4AA3E8", "#F0803C", "#2FC69A", "#E59CC4", "#F0B93A", "#9BD5F7", "#A99CD8", "#A57E32"];
 	// Of words in these colours: on white, a light colour is a line, but no text.
 	const WORDS = ["#0072B2", "#B85000", "#007A59", "#A8487E", "#8F6300", "#20709F", "#6B5B95", "#806519"];
 	const scheme = matchMedia("(prefers-color-scheme: dark)");
