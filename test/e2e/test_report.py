@@ -65,6 +65,9 @@ def check_report(out):
     model = "refused" not in results["fluid"]
     check(f"the page has {'the fluid model beside the packets' if model else 'why there is no fluid model'}",
           ("Fixed point" in page and "fluid model" in page) if model else "<h2>Fluid model</h2><p>Not for this scenario. " in page)
+    if model:
+        packets, modelled = charts.rates(Run(out), charts.times_of(Run(out)))["parts"]
+        check_equal("the model's rates begin with those of packets", (modelled["ms"][0], len(modelled["series"][0]["values"])), (packets["ms"][0], len(modelled["ms"])))
     check("the page has slowdowns by message size, if there are any",
           ("<h2>Slowdown by message size" in page) == any(flow["slowdowns"] for flow in results["flows"]))
     marks = [re.sub(r"\D", "", n) for n in re.findall(r"Marked CE<td[^>]*>([\d\u202f]+) packets(?:, ([\d\u202f]+) of them)?", page)[0]]

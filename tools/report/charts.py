@@ -73,6 +73,7 @@ def rates(run, times_ns, unit=None):
     if run.fluid.flows:
         model = [(f"model {name}", s["wire_rate_bps"] / unit.bps) for name, s in run.fluid.flows.items()]
         out["parts"].append(ts.part(next(iter(run.fluid.flows.values())).ms(), model, model=True)[0])
+        ts.begin(out["parts"][-1])  # means, as those of packets
         for i, s in enumerate(out["parts"][-1]["series"]):
             s["shown"] = i == 0  # curves of flows that behave alike would cover each other
         out["note"] += " The fluid model is dashed, in the colour of the text."

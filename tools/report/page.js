@@ -267,7 +267,7 @@
 					stroke: colourOf(s), alpha: s.run !== undefined && series.length > 4 ? 0.7 : 1,  // lines below others stay visible
 					dash: dashOf(s),
 					auto: !s.dashed,  // heights() decides
-					paths: this.marksAlone() ? () => null : s.model ? undefined : steps,
+					paths: this.marksAlone() ? () => null : steps,
 				}))],
 				// A mark of the legend is a line with the dashes of its own; of points without lines, it is full or hollow as they are.
 				legend: { markers: this.marksAlone() ? {
@@ -487,7 +487,7 @@
 			const before = times.findLastIndex((t, i) => t <= max && has(t, i)), after = times.findIndex((t, i) => t >= max && has(t, i));
 			if (before < 0 || after < 0 || before === after)
 				return values[before];
-			if (this.spec.steps && !s.model) // a value covers the time before it
+			if (this.spec.steps) // a value covers the time before it
 				return values[after];
 			return values[before] + (values[after] - values[before]) * (max - times[before]) / (times[after] - times[before]);
 		}
