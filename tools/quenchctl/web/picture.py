@@ -75,8 +75,9 @@ class Picture:
             rx, tx = p.wire_bps("rx_bytes", "rx_packets"), p.wire_bps("tx_bytes", "tx_packets")
             self.port(key, p, rx, tx, pauses, p.now, shaped=p.now.get("shaper_rate_bps"), storm=p.now.get("port") in self.stormed)
             self.chart("rates", f"{key} in", rx)
-            self.chart("rates", f"{key} out", tx)
             self.chart("pauses", key, pauses)
+        for p in pairs:  # above those, as dashed lines
+            self.chart("rates", f"{port_name(p.now)} out", p.wire_bps("tx_bytes", "tx_packets"))
         for label, key in (("pauses sent", "tx_pause_frames"), ("pauses received", "rx_pause_frames")):
             self.tile("pause", label, sum(p.rate(key) for p in pairs), sum(p.now.get(key, 0) for p in pairs))
 

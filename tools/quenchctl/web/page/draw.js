@@ -359,7 +359,8 @@ class Chart {
       axes: [{...axis, space: 70, size: 26, values: (_, ticks) => ticks.map(clock)},
         {...axis, space: 30, size: 66, values: (_, ticks) => ticks.map(t => round(t, this.unit))}],
       series: [{label: "at", value: (_, t) => t === null ? "" : clock(t)}, ...names.map((name, i) => ({
-        label: name, stroke: colours[i % colours.length], width: 1.5, paths: (plot, s, first, last) => this.joined(plot, s, first, last),
+        // What enters at one port leaves at another: a dashed line leaves the one below it visible.
+        label: name, stroke: colours[i % colours.length], width: 1.5, dash: name.endsWith(" out") ? [5, 5] : [], paths: (plot, s, first, last) => this.joined(plot, s, first, last),
         points: {show: true, size: 5, fill: colours[i % colours.length], filter: (plot, s) => this.alone(plot, s)},
         value: (plot, v, s) => this.legend(plot, v, s)}))],
     }, data, this.parent);
