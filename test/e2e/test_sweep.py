@@ -114,7 +114,7 @@ def check_notes():
                 {"k": k, "seed": seed, "ecn_marked_packets": 0, "pause_frames_after_measure": 0, "link_use": 0.95, "jain_index": 1.0} | more for k, seed, more in runs]
         rows = rows_of_runs.comparable(rows)
         found = [sweep_page.chart(spec, [(["k"], ["a", "b"])], rows) for spec in sweep_page.CHARTS]
-        return {chart["id"]: (chart["title"], chart["note"]) for chart in found if chart}
+        return {chart["id"]: (chart["title"], chart["note"], chart["unit"]) for chart in found if chart}
 
     found = notes(("a", 1, {"link_use": 0.94}), ("a", 2, {"link_use": 0.96}), ("b", 1, {}), ("b", 2, {}))
     check("a bar that an axis from 0.9 shows is named", "a bar from" in found["share"][1] and "begins at 0.9" in found["share"][1], found)
@@ -124,7 +124,8 @@ def check_notes():
     check("a model that does not know a scenario has converged or not", "never" not in notes(("a", 1, known), ("b", 1, {"converged_ms": 7.0}))["time"][1])
     check("packets that never converge are named", "No mark of packets" in notes(("a", 1, known), ("b", 1, {}))["time"][1])
     found = notes(("a", 1, known | {"job_jct_mean_ns": 1}), ("b", 1, known | {"job_jct_mean_ns": 1}))
-    check("flows of jobs, which send in turn, have no shares", found["share"][0] == "Link use" and "time" not in found, found)
+    check("flows of jobs, which send in turn, have no shares", found["share"][::2] == ("Link use", "%") and "time" not in found, found)
+    check("link use alone is in percent, as in the table", "begins at 90." in found["share"][1], found)
 
 
 def check_commands(one):

@@ -57,7 +57,7 @@ def chart(spec, axes_of_grid, rows):
     name, title, unit, columns = spec
     columns = [(what, column, scale) for what, column, scale in columns if any(row.get(column) is not None for row in rows)]
     if name == "share" and len(columns) == 1:
-        title, unit = "Link use", "share"
+        title, unit, columns = "Link use", "%", [(what, column, 0.01) for what, column, _ in columns]
     if not any(row[column] for row in rows for _, column, _ in columns if row[column] is not None):
         return None
     values, series, curves = axes_of_grid[0][1], [], sweep.curves(axes_of_grid, rows)
@@ -70,7 +70,7 @@ def chart(spec, axes_of_grid, rows):
             series.append({"label": ": ".join(words), "shown": True, "values": mean, "low": low, "high": high, **colour})
     several = len({row["seed"] for row in rows}) > 1
     ranges = [(low, high) for s in series for low, high in zip(s["low"], s["high"]) if low is not None]
-    begin = sweep.least_share(rows) if name == "share" else 0
+    begin = sweep.least_share(rows) / columns[0][2] if name == "share" else 0
     bars = max(high - low for low, high in ranges) > LEAST_BAR * (max(high for _, high in ranges) - begin)
     note = f"Mean over the seeds{'; a bar from the least to the greatest' if bars else ', whose range is too small to be seen'}." if several else ""
     if name == "time":
