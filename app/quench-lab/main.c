@@ -107,6 +107,15 @@ is_first(void)
 	return ranks == NULL || ranks->self == 0;
 }
 
+/* All ranks end, unless an exchange has failed here: then the others do not know. */
+static void
+end_of_ranks(void)
+{
+	if (ranks->error != 0)
+		say_error("process %u: %s", ranks->self, strerror(-ranks->error));
+	ranks_ended = ranks->error == 0;
+}
+
 struct run_context {
 	struct lab_run *run;
 	struct output_csv *csv;        /* NULL: none */
@@ -351,8 +360,7 @@ agree(int rc)
 {
 	if (ranks == NULL || ranks_min(ranks, rc == APP_DONE) > 0)
 		return rc;
-	/* Of an exchange that failed here, the others do not know. */
-	ranks_ended = ranks->error == 0;
+	end_of_ranks();
 	return rc == APP_DONE ? APP_FAILED : rc;
 }
 
@@ -745,6 +753,7 @@ static int
 begin_together(const struct lab_opts *o, const struct scenario *s, const struct config_error *err)
 {
 	uint64_t who, number, first;
+	bool same;
 
 	if (ranks == NULL && s == NULL)
 		say_error("%s", err->text);
@@ -757,16 +766,19 @@ begin_together(const struct lab_opts *o, const struct scenario *s, const struct 
 		say_error("%s", err->text);
 	if (ranks->error == 0 && who == RANKS_MOST) {
 		number = same_start_number(o, s);
-		first = ranks_min(ranks, is_first() ? number : UINT64_MAX);
-		who = ranks_min(ranks, number == first ? RANKS_MOST : ranks->self);
+		same = ranks_min(ranks, number) ==
+		       UINT64_MAX - ranks_min(ranks, UINT64_MAX - number);
+		first = same ? number : ranks_min(ranks, is_first() ? number : UINT64_MAX);
+		if (!same)
+			who = ranks_min(ranks, number == first ? RANKS_MOST : ranks->self);
 		if (is_first() && ranks->error == 0 && who < RANKS_MOST)
 			say_error("process %u has another scenario, other options or another "
 				  "quench-lab than process 0: expected the same everywhere",
 				  (unsigned int)who);
 	}
+	end_of_ranks();
 	if (ranks->error != 0)
-		say_error("process %u: %s", ranks->self, strerror(-ranks->error));
-	ranks_ended = ranks->error == 0;
+		return APP_FAILED;
 	return who == RANKS_MOST ? APP_DONE : APP_BAD_USAGE;
 }
 

@@ -335,7 +335,7 @@ fabric_inject(struct fabric *f, struct fabric_end at, struct rte_mbuf *m, uint64
 	assert(f->started);
 	if (end == NO_END)
 		return -EINVAL;
-	if (!fabric_owns(f, at.node)) {
+	if (!owns_node(f, at.node)) {
 		rte_pktmbuf_free(m);
 		return 0;
 	}

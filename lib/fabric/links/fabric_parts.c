@@ -348,7 +348,7 @@ choose_near(struct fabric *f)
 	if (groups == NULL)
 		return false;
 	for (uint32_t i = 0; i < f->n_nodes; i++)
-		f->nodes[i].part = fabric_owns(f, i) ? 0 : 1;
+		f->nodes[i].part = owns_node(f, i) ? 0 : 1;
 	f->is_near = f->is_large && groups_are_near(f) &&
 		     weigh(f, groups, 1, true) * f->n_threads <= total_weight(groups, f->n_nodes);
 	for (uint32_t i = 0; f->is_near && i < f->n_nodes; i++)
@@ -369,9 +369,9 @@ parts_find_lookahead(struct fabric *f)
 		uint32_t from = node_of(f, i), to = f->directions[i].to_node;
 		uint64_t *least = &f->between_ns;
 
-		if (fabric_rank_of(f, from) != fabric_rank_of(f, to))
+		if (rank_of_node(f, from) != rank_of_node(f, to))
 			least = &abroad_ns;
-		else if (!fabric_owns(f, from))
+		else if (!owns_node(f, from))
 			continue;
 		else if (f->nodes[from].part == f->nodes[to].part)
 			least = &f->inside_ns;
@@ -403,7 +403,7 @@ static bool
 choose_own_parts(struct fabric *f)
 {
 	for (uint32_t i = 0; i < f->n_nodes; i++)
-		f->nodes[i].part = fabric_owns(f, i) ? 0 : f->n_parts + fabric_rank_of(f, i);
+		f->nodes[i].part = owns_node(f, i) ? 0 : f->n_parts + rank_of_node(f, i);
 	return choose_parts(f, f->n_parts, f->n_parts, f->is_near ? 0 : GROUPS_OF_A_PART);
 }
 

@@ -60,13 +60,13 @@ abroad_free(struct fabric *f)
 bool
 fabric_owns(const struct fabric *f, uint32_t node)
 {
-	return f->abroad == NULL || f->abroad->rank_of[node] == f->abroad->ranks->self;
+	return owns_node(f, node);
 }
 
 uint32_t
 fabric_rank_of(const struct fabric *f, uint32_t node)
 {
-	return f->abroad == NULL ? 0 : f->abroad->rank_of[node];
+	return rank_of_node(f, node);
 }
 
 /* Frames from this part to rank q. @return their number. */

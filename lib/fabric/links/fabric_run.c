@@ -626,7 +626,7 @@ start(struct fabric *f)
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		struct node_slot *slot = &f->nodes[i];
 
-		if (!fabric_owns(f, i))
+		if (!owns_node(f, i))
 			continue;
 		slot->frames_ahead = slot->n_inbound == 1 ? FRAMES_AHEAD : 1;
 		for (uint32_t local = 0; local < slot->n_ends; local++)

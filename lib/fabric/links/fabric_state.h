@@ -165,7 +165,21 @@ ranks_of(const struct fabric *f)
 	return f->abroad == NULL ? 1 : f->abroad->ranks->n;
 }
 
-/** Does this rank run the node? Valid once the parts are made. */
+/** As fabric_rank_of(). */
+static inline uint32_t
+rank_of_node(const struct fabric *f, uint32_t node)
+{
+	return f->abroad == NULL ? 0 : f->abroad->rank_of[node];
+}
+
+/** As fabric_owns(). */
+static inline bool
+owns_node(const struct fabric *f, uint32_t node)
+{
+	return f->abroad == NULL || rank_of_node(f, node) == f->abroad->ranks->self;
+}
+
+/** The same of a slot. Valid once the parts are made. */
 static inline bool
 is_own(const struct fabric *f, const struct node_slot *slot)
 {

@@ -28,7 +28,7 @@ net_owns(const struct net *net, uint32_t node)
 {
 	const struct topology_end at = {.node = node};
 
-	return net->ranks == NULL || fabric_owns(net->fabric, net_end_at(net, at).node);
+	return net->ranks == NULL || fabric_owns(net->fabric, end_at(net->scenario, at).node);
 }
 
 bool
@@ -134,7 +134,7 @@ net_rank_of(const struct net *net, uint32_t node)
 {
 	const struct topology_end at = {.node = node};
 
-	return fabric_rank_of(net->fabric, net_end_at(net, at).node);
+	return fabric_rank_of(net->fabric, end_at(net->scenario, at).node);
 }
 
 static void

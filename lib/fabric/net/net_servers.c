@@ -8,15 +8,7 @@
 struct fabric_end
 net_end_at(const struct net *net, struct topology_end at)
 {
-	const struct scenario *s = net->scenario;
-	uint32_t n_switches = s->topology->n_switches;
-	uint32_t host;
-
-	if (!scenario_has_servers(s) || at.node < n_switches)
-		return (struct fabric_end){.node = at.node, .port = at.port};
-	host = at.node - n_switches + 1;
-	return (struct fabric_end){.node = n_switches + scenario_server_of(s, host),
-				   .port = scenario_nic_of(s, host)};
+	return end_at(net->scenario, at);
 }
 
 const struct node *

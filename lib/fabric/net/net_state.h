@@ -39,6 +39,19 @@ struct net {
 /** When the cables are connected: divide the nodes among the ranks. @return 0 or -ENOMEM. */
 int net_divide(struct net *net);
 
+/** As net_end_at(): with servers, a host is one of the ports of its server. */
+static inline struct fabric_end
+end_at(const struct scenario *s, struct topology_end at)
+{
+	uint32_t n_switches = s->topology->n_switches, host;
+
+	if (!scenario_has_servers(s) || at.node < n_switches)
+		return (struct fabric_end){.node = at.node, .port = at.port};
+	host = at.node - n_switches + 1;
+	return (struct fabric_end){.node = n_switches + scenario_server_of(s, host),
+				   .port = scenario_nic_of(s, host)};
+}
+
 /** A pool for frames of other ranks. @return 0 or -ENOMEM. */
 int net_create_pool_of_ranks(struct net *net);
 
