@@ -243,6 +243,8 @@ class Comparison:
                  "charts": self.charts(), "distributions": self.distributions()}
         below = {row.name for row in self.slowdowns_by_size()}  # in a table of their own
         note = " The runs differ in length, so counts are per ms." if self.per_ms else ""
+        if since:
+            note += " Rates, link use and queues cover the measured window, all else the whole run."
         return document(f"Compared: {self.title()}", f"""<h1>Compared: {escape(self.title())}</h1>
 <div class="wide"><table class="words"><thead><tr><th class="short"><th>folder<th>scenario<th>seed<th>time<th>digest<tbody>{runs}</table></div>
 <p class="lead">{"Their digests are equal: the same run." if self.same() else ""} Each run has a colour. Each flow or queue has a dash pattern.{note}</p>

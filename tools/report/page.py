@@ -164,7 +164,7 @@ def idle_since(run):
 def fact_table(run):
     results = run.results
     b = results["bottleneck"]
-    drops = ", ".join(f"{number(drop['packets'])} {escape(drop['reason'])} at {escape(str(drop['node']))}"
+    drops = ", ".join(f"{number(drop['packets'])} packets by {escape(drop['reason'])} at {escape(str(drop['node']))}"
                       for drop in results["drops"])
     last, paused = results["last_pause_ns"], results["pause_frames_after_measure"]
     window = "measured window" if results["measure_from_ns"] else "whole run"
@@ -267,8 +267,8 @@ def lead(results):
     if results.get("silent_flows"):
         flows += f" (and {number(results['silent_flows'])} that sent nothing)"
     return (f"{flows} over {rate_unit(results['link_speed_bps']).short(results['link_speed_bps'])} links; congestion control {escape(' and '.join(used_cc(results)))}, PFC {escape(results['pfc'])}. "
-            + (f"Figures cover the last {seconds(results['duration_ns'] - results['measure_from_ns'])} of {seconds(results['duration_ns'])}. "
-               "Counts cover the whole run." if results["measure_from_ns"] else f"Figures and counts cover the whole run of {seconds(results['duration_ns'])}."))
+            + (f"Rates, link use and queues cover the last {seconds(results['duration_ns'] - results['measure_from_ns'])} of {seconds(results['duration_ns'])}. "
+               "All other figures, such as completion times and counts, cover the whole run unless stated." if results["measure_from_ns"] else f"Figures and counts cover the whole run of {seconds(results['duration_ns'])}."))
 
 
 def render(run, rows, svgs):
