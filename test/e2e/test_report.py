@@ -151,7 +151,7 @@ def check_websearch(work):
 
 
 def check_covered():
-    """Lines that go up and down often cover each other: one is shown at first. Some peaks do not."""
+    """Lines that go up and down often, or lie on each other, cover each other: one is shown at first. Some peaks do not."""
     t = np.arange(1000)
     for words, period, wanted in (("often", 10, ["b"]), ("seldom", 250, ["a", "b"])):
         wave = 1e3 * (t % period < period / 2)
@@ -159,6 +159,10 @@ def check_covered():
         shown = charts.alone_if_covered(out, [("a", wave), ("b", wave * 1.1)], t >= 0)
         check_equal(f"lines that go up and down {words}", (sorted(shown), [s["label"] for s in out["parts"][0]["series"] if s["shown"]]), (wanted, wanted))
         check_equal("and what is said of them", "would cover it" in out["drawn"], words == "often")
+    for words, apart, wanted in (("lie on each other", 1.01, ["b"]), ("are apart", 1.1, ["a", "b"])):
+        flat = np.full(1000, 1e3)
+        out = charts.chart("groups", "", "KB", "", t * 1e6, [("a", flat), ("b", flat * apart)])
+        check_equal(f"lines that {words}", sorted(charts.alone_if_covered(out, [("a", flat), ("b", flat * apart)], t >= 0)), wanted)
 
 
 def check_pauses_of_hosts():

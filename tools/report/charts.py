@@ -10,6 +10,7 @@ from .html import number, rate_unit
 MEAN = ("mean of all", ts.mean_of)
 SUM = ("sum of all", np.sum)
 MOST_SWINGS = 30  # of lines of one chart between 0 and their usual top, and back: more cover each other
+ON_EACH_OTHER = 0.03  # mean distance between the highest and the lowest of several lines, as a share of their top: they look like one
 USUAL = 0.99  # share of the samples that are at most the usual top
 NEAR = 2.5  # a limit up to so many times what is measured is seen in its chart, as heights() of page.js
 
@@ -118,13 +119,17 @@ def thresholds(run):
 
 
 def alone_if_covered(out, columns, measured):
-    """Lines that often go up and down cover each other, so the highest is shown alone at first. @return labels of series that are shown"""
+    """Lines that often go up and down, or lie on each other, cover each other, so the highest is shown alone at first. @return labels of series that are shown"""
     series = out["parts"][0]["series"]
     shown = {s["label"] for s in series if s["shown"]}
     seen = {name: column[measured] for name, column in columns if name in shown}
     # Of short peaks, most samples are near 0, and little is covered.
     top = max((max(np.quantile(column, USUAL), column.max() / 8) for column in seen.values() if len(column)), default=0)
-    if len(shown) < 2 or not top or sum(np.abs(np.diff(column)).sum() for column in seen.values()) <= 2 * MOST_SWINGS * top:
+    if len(shown) < 2 or not top:
+        return shown
+    among = np.array(list(seen.values()))
+    together = np.ptp(among, axis=0).mean() < ON_EACH_OTHER * top
+    if not together and sum(np.abs(np.diff(column)).sum() for column in seen.values()) <= 2 * MOST_SWINGS * top:
         return shown
     best = max(seen, key=lambda name: seen[name].max(initial=0))
     for s in series:
