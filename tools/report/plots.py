@@ -325,7 +325,7 @@ def queue(run):
         steady = max(steady, model["queue_bytes"][model["time_ns"] > results["measure_from_ns"]].max(initial=0) / 1e3)
     shown = [line for line in thresholds(run) if line[0] <= 4 * steady]
     axes.set_ylim(0, 1.08 * max([steady] + [line[0] for line in shown]))
-    axes.set_title(f"Bottleneck queue ({where}){note}", pad=16)
+    axes.set_title(f"Bottleneck queue ({where}){note}\nline: mean of a step, band: least and most", pad=16)
     mean = b["queue_mean_bytes"] / 1e3
     labels = [(mean, f"mean {digits(mean)}", COLOURS[0])] if results["measure_from_ns"] / 1e6 < end else []
     if model is not None:
