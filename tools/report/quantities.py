@@ -178,7 +178,7 @@ OF_RUNS = {
 OF_SWEEPS = {
     "queue": ("queue (KB)", 1e-3, {"queue_mean_bytes": "mean", "queue_p99_bytes": "p99"}),
     "rate": ("rate of a flow (Gb/s)", 1e-9, {"rate_max_bps": "fastest", "rate_min_bps": "slowest"}),
-    "marks": ("packets marked CE", 1, {"ecn_marked_packets": ""}),
+    "marks": ("packets marked CE\nin the bottleneck queue", 1, {"ecn_marked_packets": ""}),
     "cnps": ("CNPs sent", 1, {"np_cnp_sent": ""}),
     "pauses": ("PFC frames", 1, {"pause_frames_after_measure": ""}),
     "converged": ("time to converge (ms)", 1, {"converged_ms": ""}),

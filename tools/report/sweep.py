@@ -163,12 +163,12 @@ def is_scale(values):
     return all(re.match(r"[\d.]", str(value)) for value in values)
 
 
-def lines_of(groups, colour, model_colour):
-    """Of a curve: panel, column, scale and style of each line."""
+def lines_of(groups, colour, model_colour, of_share):
+    """Of a curve: panel, column, scale and style of each line. of_share: scale of link use, in percent where no index is beside it."""
     line, model = {"color": colour, "alpha": 0.9, "ls": "-"}, {"color": model_colour, "alpha": 0.8, "ls": "-."}
     of_jobs = [("jct", f"{name}_jct_mean_ns", 1e-3, line | {"ls": style}) for name, style in zip(jobs(groups[0]), itertools.cycle(STYLES))]
     return (("queue", "queue_mean_bytes", 1e-3, line), ("queue", "queue_p99_bytes", 1e-3, line | {"ls": "--"}), ("queue", "fluid_queue_bytes", 1e-3, model),
-            ("share", "link_use", 1, line), ("share", "jain_index", 1, line | {"ls": "--"}),
+            ("share", "link_use", of_share, line), ("share", "jain_index", 1, line | {"ls": "--"}),
             ("time", "converged_ms", 1, line), ("time", "fluid_converged_ms", 1, model), ("slowdown", "slowdown_p99", 1, line), *of_jobs)
 
 
@@ -209,9 +209,11 @@ def panels(rows):
     def known(*columns):
         return any(row.get(column) is not None for row in rows for column in columns)
 
+    indexed = known("jain_index")
+
     def shown(title):
-        return title if known("jain_index") else title.replace(" (solid) and Jain index (dashed)", "")
-    return {name: (shown(title) + words * known(model), label if known("jain_index") else label.replace(", index", "")) for name, (title, (model, words), label, columns) in PANELS.items() if not columns or known(*columns)} | found
+        return title if indexed else title.replace(" (solid) and Jain index (dashed)", "")
+    return {name: (shown(title) + words * known(model), label if indexed else label.replace("share, index", "% of the link")) for name, (title, (model, words), label, columns) in PANELS.items() if not columns or known(*columns)} | found
 
 
 MARKS = {"solid": "full", "dotted": "hollow", "dashed": "hollow", "dash-dot": "cross"}  # in titles, if marks are not joined
@@ -232,14 +234,15 @@ def draw(scenario, axes_of_grid, rows):
         panel.set_title((title if joined else functools.reduce(lambda text, pair: text.replace(*pair), MARKS.items(), title)).replace("{}", scenario))
         panel.set_ylabel(label)
     of_panels = {name: [] for name in axes}
+    whole = 1 if any(row.get("jain_index") is not None for row in rows) else 100
     colours = [COLOURS[i % (len(COLOURS) - 1)] for i in range(len(found))]  # the last is the model's
     for (_, groups), colour in zip(found, colours):
-        for name, *line in lines_of(groups, colour, colour if len(found) > 1 else COLOURS[-1]):
+        for name, *line in lines_of(groups, colour, colour if len(found) > 1 else COLOURS[-1], whole):
             of_panels.get(name, []).append((groups, *line))
     for name, panel in axes.items():
         draw_panel(panel, of_panels[name], joined)
         low = least_share(rows) if name == "share" else 0
-        panel.set_ylim(low, 1 + 0.05 * (1 - low) if name == "share" else panel.dataLim.y1 * 1.08 if panel.has_data() else 1)
+        panel.set_ylim(whole * low, whole * (1 + 0.05 * (1 - low)) if name == "share" else panel.dataLim.y1 * 1.08 if panel.has_data() else 1)
     if "time" in axes:
         say_never(axes["time"], found, colours, joined)
     figure.align_ylabels()
