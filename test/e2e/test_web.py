@@ -211,7 +211,7 @@ def check_pieces(page):
         document.body.append(element("section", {}, parent));
         const chart = new Chart(parent, "/s", 120), said = [2, 1, 0].map(n => (chart.draw([1, 2], series, ["a", "b"], 2, [], "none", n), chart.left.textContent));
         parent.parentElement.remove();
-        return said"""), ["2 with lower values are not drawn.", "1 with lower values is not drawn.", ""])
+        return said"""), ["2 with lower peaks are not drawn.", "1 with lower peaks is not drawn.", ""])
 
 
 def check_nic_page(page, name):

@@ -251,7 +251,7 @@ class Chart {
     this.end = end;
     this.lines = lines;
     this.none.textContent = names.length === 0 ? none : "";
-    this.left.textContent = names.length > 0 && left > 0 ? `${left} with lower values ${left === 1 ? "is" : "are"} not drawn.` : "";
+    this.left.textContent = names.length > 0 && left > 0 ? `${left} with lower peaks ${left === 1 ? "is" : "are"} not drawn.` : "";
     this.parent.classList.toggle("empty", names.length === 0);
     this.parent.parentElement.classList.toggle("without", names.length === 0);
     if (key !== this.key) {
