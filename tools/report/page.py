@@ -176,7 +176,7 @@ def fact_table(run):
         ("Queue", f"{escape(str(b['node']))} port {b['port']} queue {b['queue']}: mean {kbytes(b['queue_mean_bytes'])}, p50 {kbytes(b['queue_p50_bytes'])}, "
                   f"p99 {kbytes(b['queue_p99_bytes'])}, max {kbytes(b['queue_max_bytes'])}"),
         ("Marked CE", f"{number(results['counters']['ecn_marked_packets'])} packets" +
-         (f", {number(b['ecn_marked_packets'])} of them in this queue" if results["counters"]["ecn_marked_packets"] else "")),
+         (f", {number(b['ecn_marked_packets'])} of them in this queue; of all kinds, also ACKs" if results["counters"]["ecn_marked_packets"] else "")),
         ("Pauses of switches", "none" if last is None else f"{f'{number(paused)} frames' if paused else 'none'} in the {window}, the last one at {seconds(last)}"),
         *pauses_of_hosts(run),
         ("Dropped", f'<span class="bad">{drops}</span>' if drops else "nothing"),

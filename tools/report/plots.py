@@ -439,8 +439,9 @@ def cnp(run):
         axes.set_title(title + note, pad=16 if axes is many[0, 0] else None)
         draw_per_ms(axes, groups, column, colour, label, end)
     time_axis(axes, end)
-    if many[0, 0].has_data():
-        measured_from(many[0, 0], run.results)
+    for axes in many[:, 0]:
+        if axes.has_data():
+            measured_from(axes, run.results)
     return figure
 
 
@@ -475,6 +476,8 @@ def pauses(run):
     draw_strips(figure, top, held, end)
     draw_per_ms(bottom, senders, "tx_pause", COLOURS[3], "frames per ms", end)
     time_axis(bottom, end)
+    if bottom.has_data():
+        measured_from(bottom, results)
     return figure
 
 

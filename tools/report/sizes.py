@@ -25,7 +25,7 @@ def notes(run):
     if whole["not_ended"]:
         share = whole["not_ended"] / (whole["messages"] + whole["not_ended"]) * 100
         rising = sum(bucket["p99_may_rise"] for bucket in buckets)
-        line = f"{whole['not_ended']} message{'s' if whole['not_ended'] != 1 else ''} ({share:.3g} %) had not ended"
+        line = f"{whole['not_ended']} message{'s' if whole['not_ended'] != 1 else ''} ({share:.3g} %) had begun or arrived, and not ended"
         if whole["p99_may_rise"] or rising:
             line += f", and may raise the p99{f' of {rising} of {len(buckets)} sizes' if rising and len(buckets) > 1 else ''}: run longer, or set stop_ns before the end"
         lines.append(line)

@@ -110,7 +110,6 @@ class Stats {
 function use(element, rate, most) {
   const part = most > 0 ? Math.min(1, rate / most) : 0;
   element.firstChild.style.width = part * 100 + "%";
-  element.classList.toggle("full", part > 0.9);
 }
 
 // Ports of a switch or of a NIC, with their speed and its use each way.
