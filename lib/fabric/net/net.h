@@ -80,13 +80,13 @@ uint64_t net_skipped_ns(const struct net *net);
 uint64_t net_clock_ns(const struct net *net, uint64_t ns);
 /** The end of a cable in the fabric. */
 struct fabric_end net_end_at(const struct net *net, struct topology_end at);
-/** A server, from 0 on; NULL: its hosts are nodes of their own, or net_has() them not. */
+/** A server, from 0 on; NULL: its hosts are nodes of their own, or are not here (net_has()). */
 const struct node *net_server(const struct net *net, uint32_t server);
-/** Switch i in [0, topology->n_switches); NULL: net_has() it not. */
+/** Switch i in [0, topology->n_switches); NULL: it is not here (net_has()). */
 const struct node *net_switch(const struct net *net, uint32_t i);
 /** Before the run: tell of frames that switch i drops. NULL: no longer, when the run has ended. */
 void net_watch_drops(struct net *net, uint32_t i, struct node_drops *drops);
-/** Host h in [1, hosts]; NULL: net_has() it not. */
+/** Host h in [1, hosts]; NULL: it is not here (net_has()). */
 const struct node *net_host(const struct net *net, uint32_t h);
 /** The tester around a host's NIC; NULL: none. */
 const struct node *net_tester(const struct net *net, uint32_t h);

@@ -13,7 +13,7 @@ struct net {
 	const struct scenario *in_force; /* after the changes of events */
 	struct fabric *fabric;
 	uint32_t threads;
-	struct node **switches, **hosts; /* NULL: net_has() it not */
+	struct node **switches, **hosts; /* NULL: not here (net_has()) */
 	struct net_flow *flows;
 	uint32_t n_flows;
 	uint32_t *qps_of_host;        /* by host number: QPs that have been added */
